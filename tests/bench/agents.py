@@ -24,7 +24,7 @@ import orjson
 
 from bench.run import p99, program, row
 from support.daemon import Daemon, request, running_daemon
-from support.generated_sessions import generate
+from support.story import generate
 from support.waiting import wait_until
 
 OUTSIDE = True

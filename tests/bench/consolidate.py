@@ -20,17 +20,41 @@ from pathlib import Path
 
 from bench.run import Work, in_turns, row, table, timed
 from reverie.context.inputs import Limits
-from reverie.models import Candidate, MemoryType, Tier, WorkingState
+from reverie.models import Add, Candidate, Change, Delete, MemoryType, Tier, Update, WorkingState
 from reverie.redact import Redactor
-from reverie.store import DigestRecord, ForgottenRecord, Reader, Store, ThreadRecord, Write, Writer
+from reverie.store import (
+    DigestRecord,
+    ForgottenRecord,
+    MemoryRecord,
+    Reader,
+    Store,
+    ThreadRecord,
+    Write,
+    Writer,
+)
 from reverie.text_caches import clear_text_caches
 from reverie.usecases import consolidation, contexts, screening
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.nearest import NearestMemories
 from reverie.usecases.recall import Recall
 from reveried.compute import GC_THRESHOLDS
-from support.filled_store import WIDE_WINDOW, commit_plan, fill, mixed_candidates, plan_of_mixed_changes
+from support.filled_store import WIDE_WINDOW, candidate, commit_plan, fill, mixed_candidates, plan_of_changes, words
 from support.stores import AT, SPACE, opened, write
+
+
+def plan_of_mixed_changes(store: Store, count: int, *, projects: int, seed: int) -> MemoryPlan:
+    """Return the plan of `count` changes, each a third UPDATE, DELETE and ADD, in the first `projects` projects."""
+    chance = random.Random(seed)
+    within = {f"project{number}" for number in range(projects)}
+    with store.reader(SPACE) as reader:
+        records = [record for _, record in reader.records(MemoryRecord) if record.project in within]
+    third = count // 3
+    chosen = chance.sample(records, 2 * third)
+    changes: list[Change] = [Update(one.id, f"{one.content} {words(chance, 3)}", one.tags) for one in chosen[:third]]
+    changes += [Delete(one.id) for one in chosen[third:]]
+    added = [candidate(chance, number % projects) for number in range(count - 2 * third)]
+    return plan_of_changes(store, [*changes, *(Add(index, one) for index, one in enumerate(added))], added)
+
 
 FEW, ROUNDS, SINGLE = 50, 5, 60  # candidates of one consolidation, rounds of a median, changes committed one by one
 SMALL = 10_000  # memories, up to which all are read in each round

@@ -35,7 +35,7 @@ from reverie.usecases.entries import entry_record
 from reverie.usecases.memories import record_of
 from reveried.cli.send_sessions import import_file
 from support.daemon import running_daemon, scratch_home
-from support.session import generated_session, session_file
+from support.story import generated_session, session_file
 from support.transcripts import thread_entries
 
 DISTIL_TOKENS = 150_000

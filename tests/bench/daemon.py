@@ -36,9 +36,9 @@ from bench.run import (
     tree_seconds,
 )
 from support.daemon import Daemon, environment, request, running_daemon, scratch_home, status_bytes
-from support.generated_sessions import generated_files
 from support.mcp_bridge import bridge
 from support.shared import real_sessions
+from support.story import generated_files
 from support.waiting import wait_until
 
 OUTSIDE = True

@@ -28,7 +28,7 @@ from reverie.documents.parse import parse_document
 from reverie.sync.root import Root
 from reverie.sync.scan import FileContent, read_file, scan
 from reverie.sync.swap import Written, write_file
-from support.edit_history import COMMON
+from support.document_cases import COMMON
 from support.spaces import open_root
 
 ROUNDS = 7

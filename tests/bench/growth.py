@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bench.run import children, program, row, table, tree_seconds
 from support.daemon import Daemon, running_daemon
-from support.generated_sessions import generate
+from support.story import generate
 
 OUTSIDE = True
 SAMPLE = 40  # calls of which a figure is the median

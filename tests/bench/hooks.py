@@ -18,8 +18,7 @@ from bench.run import ms_of, row
 from reverie.client import Client
 from reveried.plugin import files, hook_script, write
 from support.daemon import Daemon, running_daemon, scratch_home
-from support.live_session import LiveSession
-from support.session import session_file
+from support.story import LiveSession, session_file
 from support.waiting import wait_until
 
 

@@ -27,7 +27,7 @@ from reverie.redact import Redactor
 from reverie.store.codec import seal
 from reveried.cli.send_sessions import import_file
 from support.daemon import cpu_seconds, running_daemon, status_bytes
-from support.session import session_file
+from support.story import session_file
 
 SESSIONS = DATA / "transcripts" / "claude-code"
 GOAL_MB_PER_S = 20

@@ -14,10 +14,10 @@ from typing import Any
 
 import tantivy
 
+from bench.made_memories import FREQUENT, memories, queries
 from bench.run import DATA, Work, ms_of, row, skipped, spread
 from reverie.text_index import Filter, Index, IndexEntry
 from support.daemon import status_bytes
-from support.made_memories import FREQUENT, memories, queries
 
 
 def tantivy_index(records: list[IndexEntry]) -> Any:

@@ -19,6 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from bench.made_memories import FREQUENT, memories, queries
 from bench.run import ms_of, p99, settle, table
 from reverie.git import Checkout
 from reverie.models import Entry, EntryKind, MemoryType
@@ -30,7 +31,6 @@ from reverie.usecases.entries import entry_record
 from reverie.usecases.message_search import MessageSearch, within
 from reverie.usecases.put import NewText, put_texts
 from support.daemon import Daemon, cpu_seconds, environment, request, scratch_home, status_bytes
-from support.made_memories import FREQUENT, memories, queries
 from support.waiting import wait_until
 
 BULLETS = 500  # in one document

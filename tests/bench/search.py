@@ -40,8 +40,8 @@ from reverie.usecases.entries import speech_entry
 from reverie.usecases.message_index import new_index
 from reverie.usecases.message_search import MessageSearch, within
 from support.daemon import Daemon, environment, running_daemon, scratch_home
+from support.prose import UNRELATED
 from support.shared import SHARED, real_sessions
-from support.unrelated import UNRELATED
 
 GRID = {
     "WINDOW": (1.0, 1.5, 2.0),

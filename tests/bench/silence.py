@@ -2,7 +2,7 @@
 
 Stores: what readers wrote down about sessions (their statements as memories), observations of five conversations with
 their questions, each where `../shared` is present, and the memories of each JSON list of texts that is named.
-Unrelated are the hundred prompts of `support.unrelated`. For each store: its size, the share answered of unrelated and
+Unrelated are the hundred prompts of `support.prose`. For each store: its size, the share answered of unrelated and
 of related prompts, and the shares with a threshold of 0.
 """
 
@@ -16,8 +16,8 @@ from typing import Any
 from reverie.models import Memory, MemoryType
 from reverie.text_recall import SearchIndex
 from support.corpus import by_id
+from support.prose import UNRELATED
 from support.shared import SHARED
-from support.unrelated import UNRELATED
 
 AT = "2026-01-01T00:00:00.000Z"
 UNANSWERABLE = 5  # the category of questions that the conversation does not answer

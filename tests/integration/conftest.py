@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from datetime import time as dt_time
 
 import pytest
 
 from reverie.client import Client
 from support.daemon import Daemon, running_daemon
 from support.daemon_folder import Tree, tree
-from support.waiting import seconds_past_midnight
+
+DAY_END_S = 60.0  # before the end of a UTC day, in which no test begins that counts by day; most take a few seconds
+
+
+def seconds_past_midnight(now: datetime) -> float:
+    """Return the seconds to wait so that no UTC day ends soon: up to a little after midnight if it is near, else 0.
+
+    The daemon counts the tokens of models by day, and dates what it writes. A test that compares two such values would
+    fail if the day ended between them.
+    """
+    midnight = datetime.combine(now.astimezone(UTC).date() + timedelta(days=1), dt_time.min, UTC)
+    left_s = (midnight - now).total_seconds()
+    return left_s + 1.0 if left_s <= DAY_END_S else 0.0
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from reverie.client import Client
 from reverie.errors import TokenBudgetExceeded
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, environment, running_daemon, scratch_home
-from support.session import session_file
+from support.story import session_file
 from support.waiting import wait_until
 
 

@@ -11,7 +11,7 @@ import pytest
 from reverie import wire
 from reveried.cli.send_sessions import import_file
 from support.daemon_folder import Tree
-from support.session import session_file
+from support.story import session_file
 
 ROOT = Path(__file__).parents[2]
 TEXT = "# User Facts\n\n- Name: Ada\n- Role: engineer #job\n"

@@ -10,7 +10,8 @@ from reverie.client import Client
 from reverie.errors import NotFound
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon
-from support.session import WHY, generated_session, session_file, stored_messages
+from support.pages import stored_messages
+from support.story import WHY, generated_session, session_file
 
 
 def test_a_thread_teaches_once(client: Client, daemon: Daemon, tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from reverie.store.backup import restore
 from reverie.wire import CreateMemory
 from reveried.cli.send_sessions import import_file
 from reveried.sync.loop import RECORD_S
-from support.daemon import Daemon, environment, scratch_home
-from support.file_texts import bytes_below
-from support.session import session_file
+from support.daemon import environment, running_daemon
+from support.daemon_folder import bytes_below
+from support.story import session_file
 from support.waiting import wait_until
 
 
@@ -32,8 +32,8 @@ def texts(root: Path) -> dict[str, str]:
 
 def test_the_folder_follows_a_restored_store(tmp_path: Path) -> None:
     """After a restore files written since the backup are removed without conflict copies, and a user's edit stays."""
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home)).start()
+    with running_daemon() as daemon:
+        home = daemon.home
         root = home / "root" / "default"
         with Client(daemon.socket) as client:
             learn(client, tmp_path, 1)
@@ -53,7 +53,6 @@ def test_the_folder_follows_a_restored_store(tmp_path: Path) -> None:
             stored = {item.path: client.document(item.path).content for item in client.documents().items}
             assert texts(root) == {path: text for path, text in stored.items() if path.endswith(".md")}
             assert stored["facts/mine.md"] == "# Mine\n"
-        assert daemon.stop() == 0
 
 
 KILLED_RESTORE = """
@@ -69,8 +68,8 @@ sys.exit(main(sys.argv[1:]))
 @pytest.mark.parametrize("killed", ["", "daemon", "restore"])
 def test_what_agents_wrote_after_a_backup_does_not_come_back(killed: str) -> None:
     """Memories forgotten since are there again; a file that a person saved since keeps their text. Also once killed."""
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home)).start()
+    with running_daemon() as daemon:
+        home = daemon.home
         root = home / "root" / "default"
         (root / "notes").mkdir(parents=True, exist_ok=True)
         (root / "notes" / "mine.md").write_text("# Mine\n\nBefore the backup.\n")
@@ -114,13 +113,12 @@ def test_what_agents_wrote_after_a_backup_does_not_come_back(killed: str) -> Non
             contents = {memory.content for memory in client.memories().items}
             assert contents == {"The harbour gate opens with the tide", "The pilot's app needs the VPN"}
             assert client.conflicts().items == []
-        assert daemon.stop() == 0
 
 
 def test_a_file_that_a_killed_daemon_had_removed_comes_back_with_the_backup() -> None:
     """That it is gone was not recorded before the kill: it does not count as removed by a person."""
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home)).start()
+    with running_daemon() as daemon:
+        home = daemon.home
         file, copy = home / "root" / "default" / "guides" / "old.md", str(home / "data" / "backups" / "copy")
         with Client(daemon.socket) as client:
             client.put_document("guides/old.md", "# Old guide\n")
@@ -136,4 +134,3 @@ def test_a_file_that_a_killed_daemon_had_removed_comes_back_with_the_backup() ->
         with Client(daemon.socket) as client:
             assert client.sync_now().status.missing == []
             assert client.document("guides/old.md").content == file.read_text() == "# Old guide\n"
-        assert daemon.stop() == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -15,7 +14,7 @@ from reverie.client import Client
 from reverie.redact import Redactor
 from reverie.store import ScheduleRecord, Store, Write, Writer
 from reveried.cli import main
-from support.daemon import Daemon, running_daemon, scratch_home
+from support.daemon import Daemon, compute_processes, running_daemon, scratch_home
 from support.waiting import suspended, wait_until
 
 FACTS = "# Facts\n\n" + "".join(f"- The service number {n} listens on port {7000 + n}\n" for n in range(60))
@@ -61,18 +60,13 @@ def lose_the_record(daemon: Daemon) -> None:
         store.commit([Write("default", "reveried", "schedule", lose)], at="2026-05-05T03:01:00.000Z")
 
 
-def compute_processes(daemon: Daemon) -> list[int]:
-    """Return the ids of the daemon's children."""
-    return [int(pid) for pid in Path(f"/proc/{daemon.pid}/task/{daemon.pid}/children").read_text("ascii").split()]
-
-
 def test_a_schedule_replaced_during_its_run_keeps_the_new_settings(nightly: Daemon) -> None:
     """The run ends with the old budget and counts as run; cron and budget stay the new ones, after a restart too."""
     with Client(nightly.socket) as client:
         add_schedule(nightly, "nightly", NIGHT, 30_000)
         client.dream(dry_run=True)  # starts the compute process
         with ExitStack() as stack:
-            for pid in compute_processes(nightly):
+            for pid in compute_processes(nightly.pid):
                 stack.enter_context(suspended(pid))
             witness = client.add_schedule(NIGHT, timezone="UTC", job="learn").id
             night(nightly, 5)

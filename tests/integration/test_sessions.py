@@ -14,7 +14,7 @@ from reverie.client import Client
 from reverie.redact import Redactor
 from reveried.cli.send_sessions import FileReport, import_file
 from support.daemon import Daemon, running_daemon
-from support.history import newest_operation
+from support.pages import newest_operation
 from support.shared import all_sessions
 from support.soak import count
 

@@ -1,4 +1,8 @@
-"""Acknowledged writes survive a killed process, a failing disk and a full one; damage is never returned."""
+"""Acknowledged writes survive a killed process, a failing disk and a full one; damage is never returned.
+
+Run as a program, `PATH [COMMITS]`, it commits and says what was acknowledged, a line at once for each outcome: `open`,
+`ack COMMIT`, `done`, or an error's code and COMMIT. Every commit holds eight writes of eight agents.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +26,78 @@ from typing import Any, TypeAlias
 import pytest
 
 from reverie.errors import Damaged, DiskFull, ReverieError
-from reverie.store import RULES, SYSTEM_SPACE, Kind, Reader, Store, Writer, needs_check
+from reverie.store import RULES, SYSTEM_SPACE, Failed, Kind, Reader, Store, Write, Writer, needs_check
 from reverie.store.check import CheckReport, check
 from reverie.store.codec import verified_sealed
 from support.soak import count
-from support.store_load import complete_commits, writes
-from support.stores import AT, SPACE, opened, put, write
-from support.strace import tracer
+from support.spaces import tracer
+from support.stores import AT, MASKING, SPACE, opened, put, write
+
+AGENTS = 8
+LONG = "long " * 16_000
+
+
+def _body(agent: int, commit: int) -> Callable[[Writer], None]:
+    def body(w: Writer) -> None:
+        w.append(Kind.ENTRY, (f"thread_{agent}",), {"commit": commit, "text": "said " * (commit * 37 % 300)})
+        w.put(Kind.STATE, (f"thread_{agent}",), {"commit": commit})
+        w.put(Kind.MEMORY, (f"memory_{agent}_{commit % 5}",), {"commit": commit})
+        if commit % 7 == agent:
+            w.put(Kind.DOCUMENT, (f"{agent}.md",), {"commit": commit, "text": LONG})
+        w.event("memory.written", {"commit": commit})
+
+    return body
+
+
+def writes(commit: int) -> list[Write[None]]:
+    """Return the writes of one commit."""
+    return [Write("load", f"agent_{agent}", "load", _body(agent, commit)) for agent in range(AGENTS)]
+
+
+def _say(*words: object) -> None:
+    os.write(1, (" ".join(str(word) for word in words) + "\n").encode())
+
+
+def load(path: Path, commits: int) -> None:
+    """Commit from where the store is, and repeat commits that failed, a bounded number of times."""
+    with Store.open(path, redactor=MASKING, map_size=1 << 20) as store:
+        with store.reader("load") as reader:
+            commit = reader.last_seq(Kind.ENTRY, ("thread_0",))
+        _say("open")
+        failures = 0
+        while commit < commits and failures < 5:
+            commit += 1
+            try:
+                outcomes = store.commit(writes(commit), at=AT)
+            except ReverieError as error:
+                _say(error.code, commit)
+                failures += 1
+                commit -= 1
+                continue
+            for outcome in outcomes:
+                if isinstance(outcome, Failed):
+                    raise outcome.error
+            _say("ack", commit)
+    _say("done")
+
+
+def complete_commits(store: Store) -> int:
+    """Return how many commits the store has; raise AssertionError where one of them is incomplete."""
+    with store.reader("load") as reader:
+        commits = reader.last_seq(Kind.ENTRY, ("thread_0",))
+        for agent in range(AGENTS):
+            entries = [value["commit"] for _, value in reader.scan(Kind.ENTRY, (f"thread_{agent}",))]
+            assert entries == list(range(1, commits + 1))
+            state: dict[str, Any] | None = reader.get(Kind.STATE, (f"thread_{agent}",))
+            assert (state or {"commit": 0})["commit"] == commits
+            assert len(reader.history(Kind.STATE, (f"thread_{agent}",))) == commits
+        assert reader.operation() == reader.count(Kind.OPERATION) == commits * AGENTS
+        assert reader.last_seq(Kind.EVENT) == sum(1 for _ in reader.scan(Kind.EVENT)) == commits * AGENTS
+        for _, value in reader.scan(Kind.DOCUMENT):
+            assert value["text"] == LONG
+        assert all(value["commit"] <= commits for _, value in reader.scan(Kind.MEMORY))
+    return commits
+
 
 TESTS = Path(__file__).resolve().parents[1]
 
@@ -37,7 +106,7 @@ def _load(path: Path, *commits: int, prefix: tuple[str, ...] = ()) -> subprocess
     """Start the process that writes to a store, optionally under a tracer."""
     env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}", "PYTHONDONTWRITEBYTECODE": "1"}
     env.pop("COVERAGE_PROCESS_START", None)
-    command = [*prefix, sys.executable, "-m", "support.store_load", str(path), *map(str, commits)]
+    command = [*prefix, sys.executable, __file__, str(path), *map(str, commits)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
 
 
@@ -467,3 +536,7 @@ def _judged(truth: dict[str, Any], answers: Any, report: Any, what: str) -> str:
             kind = _questions()[name][0]
             assert named & {kind, "page", "store", "version", "blob", "tally", "root", "header"}, f"{what}: {name}"
     return "noticed"
+
+
+if __name__ == "__main__":
+    load(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000)

@@ -12,7 +12,7 @@ from reverie import _native
 from reverie.errors import ValidationError
 from reverie.markdown_blocks import align, parse
 from reverie.text_patch import patch
-from support.block_edits import Change, add, apply, delete, under, update
+from support.document_cases import Change, add, apply, delete, under, update
 from support.soak import count as campaign
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -14,21 +14,13 @@ from hypothesis import strategies as st
 
 from reverie.importers import chunks, detect
 from reverie.importers import lines as importer_lines
-from reverie.importers.chunks import plan_chunk
-from reverie.importers.detect import json_object_of
+from reverie.importers.chunks import ChunkPlan, plan_chunk
+from reverie.importers.detect import json_object_of, read_line
 from reverie.importers.join import main_line
 from reverie.models import NO_RESULT, Entry, EntryKind, Message
 from support.soak import count
-from support.transcripts import (
-    Transcript,
-    bad_line_bytes,
-    call,
-    parse_line,
-    plan_in_chunks,
-    result,
-    text,
-    thread_entries,
-)
+from support.story import Story, call, result, text
+from support.transcripts import bad_line_bytes, thread_entries
 
 SMALL_LIMIT = 400
 WORDS = st.text(max_size=20)
@@ -74,6 +66,33 @@ LINES = st.fixed_dictionaries(
 BROKEN = st.sampled_from(
     [b"", b" ", b"hello", b"\0\1", b'{"a":"\\ud800"}', b"\xff\xfe", b"{", b"[" * 500, b"x" * 900, b'{"a']
 )
+
+
+def _concatenated(first: ChunkPlan, rest: ChunkPlan) -> ChunkPlan:
+    """Return the plans of two consecutive chunks as the plan of both together."""
+    return ChunkPlan(
+        first.entries + rest.entries,
+        first.consumed + rest.consumed,
+        first.lines + rest.lines,
+        first.problems + rest.problems,
+        dict(Counter(first.counts) + Counter(rest.counts)),
+        rest.inside,
+    )
+
+
+def plan_in_chunks(data: bytes, cuts: list[int], *, ends: bool) -> ChunkPlan:
+    """Return the plan of a transcript parsed in chunks; with `ends`, every chunk is parsed as the last one."""
+    so_far = ChunkPlan((), 0, 0)
+    for cut in [*sorted(cuts), len(data)]:
+        piece = plan_chunk(
+            data[so_far.consumed : cut],
+            first_line=1 + so_far.lines,
+            final=ends or cut == len(data),
+            inside=so_far.inside,
+            tokens=False,
+        )
+        so_far = _concatenated(so_far, piece)
+    return so_far
 
 
 def _half(raw: bytes) -> bool:
@@ -131,7 +150,7 @@ def test_every_single_cut_equals_a_single_pass(data: bytes, *, ends: bool) -> No
 def test_a_line_can_be_rebuilt(value: dict[str, Any]) -> None:
     """The JSON of a line can be rebuilt from its entry, and an unreadable line byte for byte, up to the size limit."""
     raw = orjson.dumps(value)
-    entry = parse_line(raw, 1)
+    entry = read_line(raw, 1)[0]
     if entry.kind is EntryKind.BAD:
         assert entry.extra["problem"]
         assert bad_line_bytes(entry) == (raw if len(raw) <= SMALL_LIMIT else raw[:10].decode(errors="ignore").encode())
@@ -146,14 +165,14 @@ def test_a_line_can_be_rebuilt(value: dict[str, Any]) -> None:
 @given(raw=st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
 def test_any_bytes_are_accepted_as_a_line(raw: bytes) -> None:
     """Bytes that are no JSON object are stored exactly."""
-    entry = parse_line(raw, 1)
+    entry = read_line(raw, 1)[0]
     assert entry.kind is EntryKind.OTHER or bad_line_bytes(entry) == raw
 
 
 @st.composite
-def talks(draw: st.DrawFn) -> Transcript:
+def talks(draw: st.DrawFn) -> Story:
     """Return a strategy of conversations with every disorder that a transcript can have."""
-    talk = Transcript()
+    talk = Story()
     for _ in range(draw(st.integers(0, 12))):
         parents: list[str | None] = ["", "", "", None, *(line["uuid"] for line in talk.lines if "uuid" in line)]
         parent, uuid = draw(st.sampled_from(parents)), draw(st.none() | st.sampled_from(["x", "y"]))
@@ -166,7 +185,7 @@ def talks(draw: st.DrawFn) -> Transcript:
                 blocks = draw(st.lists(BLOCKS, max_size=3))
                 talk.assistant(*blocks, reply=draw(st.sampled_from(["m", "n", "o", None])), parent=parent, uuid=uuid)
             case "compaction" if talk.lines:
-                talk.compaction(draw(WORDS))
+                talk.compact(draw(WORDS))
             case _:
                 talk.add("progress", parent=parent)
     return talk
@@ -174,7 +193,7 @@ def talks(draw: st.DrawFn) -> Transcript:
 
 @settings(max_examples=count(150, 10_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(talk=talks())
-def test_joining_loses_and_invents_nothing(talk: Transcript) -> None:
+def test_joining_loses_and_invents_nothing(talk: Story) -> None:
     """The messages have the blocks of the main line verbatim, each once, and the parts of a reply in order."""
     speech = once([entry for entry in thread_entries(talk.bytes()) if entry.kind is EntryKind.SPEECH])
     messages = main_line(thread_entries(talk.bytes()), verbatim=True)
@@ -187,7 +206,7 @@ def test_joining_loses_and_invents_nothing(talk: Transcript) -> None:
 
 @settings(max_examples=count(150, 10_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(talk=talks())
-def test_joining_pairs_every_call_with_its_result(talk: Transcript) -> None:
+def test_joining_pairs_every_call_with_its_result(talk: Story) -> None:
     """Each call of a message has its result in the next one, results first, and no other results exist."""
     entries = thread_entries(talk.bytes())
     messages = main_line(entries)

@@ -25,8 +25,7 @@ from anthropic.tools import BetaLocalFilesystemMemoryTool
 
 from reverie.client import AsyncClient, Client
 from reverie.client.memory_tool import AsyncMemoryTool, MemoryTool
-from support.daemon import Daemon, running_daemon
-from support.http_checks import check_refused
+from support.daemon import Daemon, check_refused, running_daemon
 from support.soak import count
 
 COMMANDS = count(200, 10_000)

@@ -22,7 +22,8 @@ from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
 from support.soak import count
 from support.stores import AT, SPACE, opened, write
-from support.transcripts import Transcript, call, result, text
+from support.story import Story, call, result, text
+from support.transcripts import thread_entries
 
 THREADS = count(16, 3_000)
 REDACTOR = Redactor()
@@ -43,7 +44,7 @@ class GrowingThread:
         self.store, self.name = store, name
         self.entries: list[Entry] = []
         self.calls = 0
-        self.transcript = Transcript()
+        self.transcript = Story()
         thread = ThreadRecord(id=name, created_at=created_at, updated_at=AT)
         write(store, lambda w: w.save(thread, (name,)))
 
@@ -147,10 +148,10 @@ class GrowingThread:
             elif kind < 0.85:
                 lines.user([result(f"t{max(1, self.calls - (chance.random() < 0.2))}")], parent=parent)
             elif kind < 0.92 and lines.lines:
-                lines.compaction("what was before")
+                lines.compact("what was before")
             elif known:
                 lines.lines.append(dict(chance.choice(lines.lines)))
-        self.append([replace(entry, seq=0) for entry in lines.entries()[before:]])
+        self.append([replace(entry, seq=0) for entry in thread_entries(lines.bytes())[before:]])
 
 
 def said(role: Any, content: Any) -> Entry:

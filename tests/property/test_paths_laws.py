@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reverie.errors import ValidationError
 from reverie.paths import safe_relative
-from support.payloads import forms, payloads
+from support.hostile_cases import forms, payloads
 from support.soak import count
 
 ROOT = "/root/of/space"

@@ -1,23 +1,147 @@
-"""A real daemon under a scratch REVERIE_HOME, and a raw HTTP client for its Unix socket."""
+"""A real daemon under a scratch REVERIE_HOME, forked or executed, raw HTTP clients of it, and checks of answers."""
 
 from __future__ import annotations
 
+import atexit
+import http.client
 import json
 import os
+import random
+import select
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from io import FileIO
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from support.forked import Forked, forked, may_be_forked
+TEMPLATE = """
+import faulthandler, json, os, runpy, signal, socket, sys, time
+import reveried.__main__, reveried.background, reveried.sync.service, reveried.sync.loop, uvloop
+from reveried.routes import FREQUENT, routes_of
+for noun in FREQUENT:
+    routes_of(noun)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+ours = socket.socket(fileno=0)
+while True:
+    data, given, *_ = socket.recv_fds(ours, 1 << 20, 2)
+    if not data:
+        sys.exit()
+    log, told = given
+    if os.fork() == 0:  # this process waits for the daemon, and tells of its end
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        ours.close()
+        daemon = os.fork()
+        if daemon:
+            os.write(told, b"%d\\n" % daemon)
+            os.close(log)
+            os.write(told, b"%d\\n" % os.waitstatus_to_exitcode(os.waitpid(daemon, 0)[1]))
+            os._exit(0)
+        os.close(told)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.close(log)
+        os.environ.clear()
+        os.environ.update(json.loads(data))
+        time.tzset()
+        if "PYTHONFAULTHANDLER" in os.environ:
+            faulthandler.enable()
+        sys.argv = ["reveried"]
+        del sys.modules["reveried.__main__"]  # runpy warns of a module that it is to run
+        runpy.run_module("reveried", run_name="__main__")
+    os.close(log)
+    os.close(told)
+"""
+
+
+class Forked:
+    """A forked daemon, with the methods of a `subprocess.Popen` that tests use."""
+
+    def __init__(self, told: int) -> None:
+        self._told = FileIO(told)
+        self._lock = threading.Lock()
+        self.pid = int(self._told.readline())
+        self.returncode: int | None = None
+
+    def __del__(self) -> None:
+        self._told.close()
+
+    def poll(self) -> int | None:
+        """Return the exit status if the process has ended."""
+        return self._ended(0.0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end of the process and return its exit status; raise TimeoutExpired after some seconds."""
+        status = self._ended(timeout)
+        if status is None:
+            raise subprocess.TimeoutExpired("reveried", timeout or 0.0)
+        return status
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal unless the process has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Send SIGKILL unless the process has ended."""
+        self.send_signal(signal.SIGKILL)
+
+    def _ended(self, most_s: float | None) -> int | None:
+        if self.returncode is None:
+            with suppress(ValueError):  # closed by another thread
+                _is_readable(self._told, most_s)  # without the lock: another thread may ask meanwhile, or kill it
+        with self._lock:
+            if self.returncode is None and _is_readable(self._told, 0.0):
+                self.returncode = int(self._told.readline())
+                self._told.close()
+            return self.returncode
+
+
+def _is_readable(file: FileIO, most_s: float | None) -> bool:
+    """Return whether there is something to read, after waiting for it as long as that, or None for ever."""
+    watch = select.poll()
+    watch.register(file, select.POLLIN)
+    return bool(watch.poll(None if most_s is None else most_s * 1_000))
+
+
+def forked(env: Mapping[str, str], log: Path) -> Forked:
+    """Start a daemon with this environment, which appends to this log."""
+    told, tells = os.pipe()
+    with log.open("ab") as file:
+        socket.send_fds(_template(), [json.dumps(dict(env)).encode()], [file.fileno(), tells])
+    os.close(tells)
+    return Forked(told)
+
+
+def may_be_forked(env: Mapping[str, str]) -> bool:
+    """Return whether the variables that an interpreter reads at its start are those here, and no lines are counted."""
+    read = ("PYTHON", "COVERAGE_")
+    names = {name for name in (*env, *os.environ) if name.startswith(read)} - {"PYTHONFAULTHANDLER"}
+    is_counted = any(name.startswith("COVERAGE_") for name in names)
+    return not is_counted and all(env.get(name) == os.environ.get(name) for name in names)
+
+
+@cache
+def _template() -> socket.socket:
+    """Start the process that forks, which ends with this one; return the connection to it."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        words = [sys.executable, "-c", TEMPLATE]
+        os.posix_spawn(words[0], words, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, theirs.fileno(), 0)])
+    atexit.register(ours.close)
+    return ours
+
 
 MODULE = ("-m", "reveried")
 START_S = 60.0
@@ -220,6 +344,19 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def compute_processes(pid: int) -> Iterator[int]:
+    """Yield the compute processes of a daemon.
+
+    One that is being started runs the daemon's program still, and is left alone: while it is between vfork and exec the
+    daemon waits for it, so a stop of the child alone would stop both for ever.
+    """
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(OSError):
+            for child in map(int, (task / "children").read_text("ascii").split()):
+                if b"reveried.compute" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    yield child
+
+
 @contextmanager
 def scratch_home() -> Iterator[Path]:
     """Yield a folder with a path short enough for a socket, removed afterwards."""
@@ -228,6 +365,13 @@ def scratch_home() -> Iterator[Path]:
         yield home
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+def set_clock(home: Path, now_ms: int) -> None:
+    """Set the time of a daemon under this home."""
+    beside = home / "clock-next"
+    beside.write_text(datetime.fromtimestamp(now_ms / 1000, UTC).isoformat())
+    beside.replace(home / "clock")
 
 
 def environment(home: Path, **settings: str) -> dict[str, str]:
@@ -272,3 +416,86 @@ def running_daemon(home: Path | None = None, **settings: str) -> Iterator[Daemon
         finally:
             if daemon.process is not None and daemon.process.poll() is None:
                 daemon.kill()
+
+
+def free_port() -> int:
+    """Return a port of the loopback address that no process uses.
+
+    Below those that the kernel gives to other sockets by itself, so that none of them takes it before it is used.
+    """
+    chance = random.SystemRandom()
+    while True:
+        port = chance.randrange(20_000, 32_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+
+
+class TcpCaller:
+    """One kept connection over which requests with one token are sent."""
+
+    def __init__(self, port: int, token: str | None = None) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.close()
+
+    def ask(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Answer:
+        """Send one request and return its answer; `body` is any JSON value."""
+        sent = {**self._headers, **(headers or {})}
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        self.connection.request(method, path, None if body is None else json.dumps(body), sent)
+        answer = self.connection.getresponse()
+        return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+
+
+BODY_BYTES = 1 << 20
+LIMITED: dict[str, Any] = {"REVERIE_DAEMON_BODY_BYTES": str(BODY_BYTES)}
+"""A small body limit, so that tests need not send much."""
+
+QUICK: dict[str, Any] = LIMITED | {
+    "REVERIE_DAEMON_HEADER_SECONDS": "0.4",
+    "REVERIE_DAEMON_BODY_SECONDS": "0.5",
+    "REVERIE_DAEMON_IDLE_SECONDS": "1.5",
+    "REVERIE_DAEMON_WRITE_SECONDS": "0.6",
+}
+"""Deadlines so short that a test can wait for them; only for tests that a pause of the machine cannot lead there."""
+
+HEALTH = request("GET", "/v1/health")
+
+
+def check_refused(answer: Answer | None, status: int, code: str, reason: str | None = None) -> None:
+    """Assert that an answer is an error envelope with this status and code."""
+    assert answer is not None, "closed without an answer"
+    assert (answer.status, answer.json()["error"]) == (status, code), answer.body
+    assert set(answer.json()) == {"error", "message", "details"}
+    assert answer.json()["details"]["hint"]
+    assert answer.headers["reverie-protocol"] == "1"
+    if reason is not None:
+        assert answer.json()["details"]["reason"] == reason
+
+
+def check_serving(daemon: Daemon) -> None:
+    """Assert that the daemon answers a health request."""
+    assert daemon.ask("GET", "/v1/health").status == 200
+
+
+def serves(daemon: Daemon) -> bool:
+    """Return whether the daemon serves a new connection now, rather than closing it."""
+    with daemon.wire() as wire:
+        wire.send(HEALTH)
+        answer = wire.answer()
+    return answer is not None and answer.status == 200
+
+
+def bearer(token: str) -> dict[str, str]:
+    """Return the authorization header of a token."""
+    return {"Authorization": f"Bearer {token}"}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from reverie import wire
@@ -18,6 +19,20 @@ AGREE_S = 60.0
 
 # Deletions are believed soon, so that tests need not wait.
 QUICK = {"REVERIE_SYNC_DELETE_QUIET_SECONDS": "0.2", "REVERIE_SYNC_GRACE_SECONDS": "0.2"}
+
+COPY = ".sync-conflict-"  # in the name of a conflict copy
+GENERATED_LINES = ("> Summary:", "- Updated:")
+WORD = re.compile(r"\bw\d+\b")
+
+
+def words(text: str) -> set[str]:
+    """Return the unique words of a text, without those of generated lines."""
+    return {
+        word
+        for line in text.removeprefix("\ufeff").splitlines()
+        if not line.startswith(GENERATED_LINES)
+        for word in WORD.findall(line)
+    }
 
 
 def in_place(path: Path, text: str) -> None:
@@ -116,3 +131,20 @@ def tree(**settings: str) -> Iterator[Tree]:
         daemon_tree = Tree(daemon, client)
         os.makedirs(daemon_tree.root, exist_ok=True)  # noqa: PTH103 - as a person's file manager does
         yield daemon_tree
+
+
+def bytes_below(folder: Path, suffix: str = "") -> dict[str, bytes]:
+    """Return the bytes of each regular file below `folder` whose name ends so, by its path relative to `folder`.
+
+    Unlike `rglob` and a read after it: a daemon writes drafts, and removes files that it replaced and folders that are
+    empty, at any moment between the listing and the read. Links are not followed.
+    """
+    found = {}
+    for parent, _, names in os.walk(folder):  # a folder that has gone is left out
+        for name in names:
+            path = Path(parent, name)
+            if name.endswith(suffix) and not path.is_symlink():
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    if path.is_file():
+                        found[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return dict(sorted(found.items()))

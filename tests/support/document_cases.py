@@ -1,10 +1,15 @@
-"""Markdown documents that are hard to read: odd bytes, endings, nesting, markup, front matter and scripts."""
+"""Markdown documents that are hard to read, generated versions of others with their edits, and changes of blocks."""
 
 from __future__ import annotations
 
-from typing import Final
+import functools
+import random
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from support.shared import shared_files
+from reverie import _native
+from support.shared import shared_files, shared_rows
 
 AWKWARD: Final[dict[str, bytes]] = {
     name: text.encode()
@@ -81,3 +86,206 @@ def awkward_documents() -> dict[str, bytes]:
     """Return our own documents by name, and those of the measurement data where it is present."""
     shared = {path.name: path.read_bytes() for path in shared_files("data/markdown/cases", "*.md")}
     return {**AWKWARD, **NOT_UTF8, **shared}
+
+
+HISTORIES: Final = 40  # documents
+VERSIONS: Final = 12  # of each
+
+
+@functools.cache
+def generated_histories() -> tuple[tuple[str, ...], ...]:
+    """Return the versions of each generated document, oldest first."""
+    return tuple(_history(seed) for seed in range(HISTORIES))
+
+
+def history_sets() -> list[list[tuple[str, ...]]]:
+    """Return the generated histories as one set, and the recorded ones as another where present."""
+    recorded = [tuple(row["versions"]) for row in shared_rows("data/merges/histories.jsonl")]
+    return [list(generated_histories()), *([recorded] if recorded else [])]
+
+
+def recorded_triples() -> list[dict[str, Any]]:
+    """Return the recorded merges: base, ours, theirs, and the text of the real merge."""
+    return shared_rows("data/merges/triples.jsonl")
+
+
+def _history(seed: int) -> tuple[str, ...]:
+    pairs = list(history(seed, VERSIONS - 1))
+    versions = [
+        "# T\n\n" + "\n".join(piece.text for piece in blocks) for blocks in (pairs[0][0], *(new for _, new in pairs))
+    ]
+    return tuple(text.replace("\n", "\r\n") if seed % 10 == 9 else text for text in versions)
+
+
+Edit: TypeAlias = tuple[int, str, str]
+"""At a byte, the old text is replaced by the new one."""
+
+Change: TypeAlias = tuple[str, str, str]
+"""A change as the native core takes it: its kind, the id of a block, a text."""
+
+
+class Applied(NamedTuple):
+    """The edits of changes, the document after them, and the edits that undo them."""
+
+    edits: list[Edit]
+    document: bytes
+    inverse: list[Edit]
+
+
+def apply(document: bytes, blocks: Iterable[tuple[str, int, int]], changes: Iterable[Change]) -> Applied:
+    """Return what changes make of a document."""
+    return Applied(*_native.apply_changes(document, list(blocks), list(changes)))
+
+
+def add(text: str, after: str | None = None) -> Change:
+    """Return the change that adds a block after another one, else last."""
+    return ("add_end", "", text) if after is None else ("add_after", after, text)
+
+
+def update(id_: str, text: str) -> Change:
+    """Return the change that replaces the text of a block."""
+    return "update", id_, text
+
+
+def delete(id_: str) -> Change:
+    """Return the change that deletes a block."""
+    return "delete", id_, ""
+
+
+def under(heading: str, text: str) -> Change:
+    """Return the change that adds a block at the end of a section."""
+    return "add_under", heading, text
+
+
+COMMON = (  # noqa: SIM905  # words are easier to read as a text
+    "the a of to in is for and with on uses prefers project server test file path build name key never always after "
+    "before team works likes wants data cache index table python rust shell editor config default branch release note"
+).split()
+CHARACTERS = "偏好使用简体中文回复项目服务器测试文件路径构建名称密钥从不总是之后之前团队数据缓存索引默认分支发布"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A generated block: its words, its list mark, and the index of the old block that it continues."""
+
+    words: tuple[str, ...]
+    mark: str = "- "
+    origin: int | None = None
+
+    @property
+    def text(self) -> str:
+        """Return the block's markdown: its list mark and its words on one line, or a fence around them."""
+        line = ("" if self.words and self.words[0][0] in CHARACTERS else " ").join(self.words)
+        return f"```sh\n{line}\n```\n" if self.mark == "```" else f"{self.mark}{line}\n"
+
+
+@dataclass
+class Writer:
+    """A random editor of block lists; its seed determines every edit."""
+
+    pick: random.Random
+    vocabulary: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.pick.random() < 0.1:
+            self.vocabulary = list(CHARACTERS)
+        else:
+            size = self.pick.choice((40, 200, 2000))
+            self.vocabulary = [self.word() for _ in range(size)] + COMMON
+
+    def word(self) -> str:
+        """Return a made-up word, a number or a name with digits."""
+        letters = "".join(self.pick.choices("aeioulnrstmdpkbg", k=self.pick.randint(3, 9)))
+        return letters if self.pick.random() < 0.85 else f"{letters[:2]}{self.pick.randrange(1000)}"
+
+    def some(self, count: int) -> tuple[str, ...]:
+        """Return a number of random words."""
+        return tuple(self.pick.choices(self.vocabulary, k=count))
+
+    def new(self) -> Piece:
+        """Return a new block."""
+        length = self.pick.choice((3, 5, 8, 12, 20, 60))
+        return Piece(self.some(length), self.pick.choice(("- ", "- ", "- ", "* ", "## ", "", "```")))
+
+    def edit(self, blocks: list[Piece]) -> None:
+        """Replace, insert, remove or append words of a block: less than half of them."""
+        at = self.pick.randrange(len(blocks))
+        words = list(blocks[at].words)
+        for _ in range(self.pick.randint(1, max(1, len(words) // 4))):
+            where = self.pick.randrange(len(words))
+            match self.pick.randrange(4):
+                case 0:
+                    words[where] = self.some(1)[0]
+                case 1:
+                    words[where:where] = self.some(1)
+                case 2 if len(words) > 2:
+                    del words[where]
+                case _:
+                    words += self.some(1)
+        blocks[at] = replace(blocks[at], words=tuple(words))
+
+    def move(self, blocks: list[Piece]) -> None:
+        """Move one block."""
+        block = blocks.pop(self.pick.randrange(len(blocks)))
+        blocks.insert(self.pick.randint(0, len(blocks)), block)
+
+    def split(self, blocks: list[Piece]) -> None:
+        """Split one block into two; the longer part keeps the origin, the shorter one is new."""
+        at = self.pick.randrange(len(blocks))
+        block = blocks[at]
+        cut = self.pick.randint(1, max(1, len(block.words) - 1))
+        if len(block.words) < 5 or 2 * cut == len(block.words):
+            return
+        parts = [replace(block, words=block.words[:cut]), replace(block, words=block.words[cut:])]
+        shorter = min((0, 1), key=lambda part: len(parts[part].words))
+        parts[shorter] = replace(parts[shorter], origin=None)
+        blocks[at : at + 1] = parts
+
+    def copy(self, blocks: list[Piece]) -> None:
+        """Duplicate a block anywhere but beside it."""
+        at = self.pick.randrange(len(blocks))
+        to = self.pick.randint(0, len(blocks))
+        if abs(to - at) > 1:
+            blocks.insert(to, replace(blocks[at], origin=None))
+
+    def delete(self, blocks: list[Piece]) -> None:
+        """Delete a block."""
+        del blocks[self.pick.randrange(len(blocks))]
+
+    def add(self, blocks: list[Piece]) -> None:
+        """Add a new block anywhere."""
+        blocks.insert(self.pick.randint(0, len(blocks)), self.new())
+
+    def reorder(self, blocks: list[Piece]) -> None:
+        """Shuffle, reverse or sort a range of blocks."""
+        start = self.pick.randrange(len(blocks))
+        stretch = blocks[start : start + self.pick.randint(2, 12)]
+        match self.pick.randrange(3):
+            case 0:
+                self.pick.shuffle(stretch)
+            case 1:
+                stretch.reverse()
+            case _:
+                stretch.sort(key=lambda block: block.text)
+        blocks[start : start + len(stretch)] = stretch
+
+    def saves(self, blocks: list[Piece]) -> list[Piece]:
+        """Return the blocks after one editing session, each with the index of the block that it continues."""
+        edited = [replace(block, origin=index) for index, block in enumerate(blocks)]
+        acts: list[Callable[[list[Piece]], None]] = [
+            self.edit, self.edit, self.edit, self.move, self.split, self.copy, self.delete, self.add, self.reorder,
+        ]  # fmt: skip
+        for act in self.pick.choices(acts, k=self.pick.randint(1, max(2, len(blocks) // 4))):
+            if len(edited) > 2:
+                act(edited)
+        return edited
+
+
+def history(seed: int, saves: int = 5) -> Iterator[tuple[list[Piece], list[Piece]]]:
+    """Yield successive versions of one document, each with the one before."""
+    writer = Writer(random.Random(seed))
+    blocks = [writer.new() for _ in range(writer.pick.randint(4, 60))]
+    for _ in range(saves):
+        edited = writer.saves(blocks)
+        yield blocks, edited
+        blocks = edited

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.consolidate import Decision
-from reverie.models import Add, Candidate, Change, Delete, MemoryType, Tier, Update
+from reverie.models import Add, Candidate, Change, MemoryType, Tier
 from reverie.store import Failed, Kind, MemoryRecord, Store, Write
 from reverie.usecases import consolidation, screening
 from reverie.usecases.consolidation import MemoryPlan
@@ -58,20 +58,6 @@ def plan_of_changes(store: Store, changes: Sequence[Change], added: Sequence[Can
         at=AT,
         random=random.Random(snapshot.operation).randbytes(16),
     )
-
-
-def plan_of_mixed_changes(store: Store, count: int, *, projects: int, seed: int) -> MemoryPlan:
-    """Return the plan of `count` changes, each a third UPDATE, DELETE and ADD, in the first `projects` projects."""
-    chance = random.Random(seed)
-    within = {f"project{number}" for number in range(projects)}
-    with store.reader(SPACE) as reader:
-        records = [record for _, record in reader.records(MemoryRecord) if record.project in within]
-    third = count // 3
-    chosen = chance.sample(records, 2 * third)
-    changes: list[Change] = [Update(one.id, f"{one.content} {words(chance, 3)}", one.tags) for one in chosen[:third]]
-    changes += [Delete(one.id) for one in chosen[third:]]
-    added = [candidate(chance, number % projects) for number in range(count - 2 * third)]
-    return plan_of_changes(store, [*changes, *(Add(index, one) for index, one in enumerate(added))], added)
 
 
 def commit_plan(store: Store, plan: MemoryPlan) -> wire.MemoryChanges:

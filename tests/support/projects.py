@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
+
+from reverie.client import Client
+from reveried.cli.send_sessions import import_file
+from support.story import Story, call, result
 
 
 def git(folder: Path, *words: str) -> None:
@@ -27,25 +32,27 @@ def repository(folder: Path, remote: str | None = None) -> Path:
 
 def command_run(command: str, output: str) -> list[Any]:
     """Return the call of a command by an assistant and its result, for `session`: an answer and what follows it."""
-    call = {"type": "tool_use", "id": f"call-{command}", "name": "Bash", "input": {"command": command}}
-    return [[call], [{"type": "tool_result", "tool_use_id": call["id"], "content": output}]]
+    return [[call(f"call-{command}", command=command)], [result(f"call-{command}", output)]]
 
 
 def session(path: Path, folder: str, texts: Sequence[Any], *, day: str = "2026-03-01") -> Path:
     """Write a session that works in `folder`: the user's and the assistant's texts, or blocks, in turn."""
-    lines: list[dict[str, Any]] = []
+    story = Story(folder=folder, session=path.stem, start=datetime.fromisoformat(f"{day}T09:00:00+00:00"))
     for number, text in enumerate(texts):
         role = "assistant" if number % 2 else "user"
-        lines.append(
-            {
-                "type": role,
-                "uuid": f"{path.stem}-{number}",
-                "parentUuid": f"{path.stem}-{number - 1}" if number else None,
-                "sessionId": path.stem,
-                "cwd": folder,
-                "timestamp": f"{day}T09:{number // 60 % 60:02}:{number % 60:02}.000Z",
-                "message": {"role": role, "content": text},
-            }
-        )
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        story.add(role, message={"role": role, "content": text})
+    path.write_bytes(story.bytes())
     return path
+
+
+def import_shell_call(
+    client: Client, folder: Path, command: str, *, at: str, until: str, cwd: str | None = None
+) -> None:
+    """Import a session whose agent ran `command` from `at` to `until` (RFC 3339), in a client started in `cwd`."""
+    story, place = Story(), {} if cwd is None else {"cwd": cwd}
+    story.user("Go.", timestamp=at, **place)
+    story.assistant(call("t1", command=command), timestamp=at, **place)
+    story.user([result("t1", "ok")], timestamp=until, **place)
+    path = folder / f"{uuid4()}.jsonl"
+    path.write_bytes(story.bytes())
+    import_file(client, path, program="claude-code")

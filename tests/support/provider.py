@@ -9,8 +9,8 @@ from typing import Any
 from reverie.client import Client
 from reverie.errors import ModelFailed
 from support.daemon import Daemon
+from support.daemon_folder import bytes_below
 from support.fake_model import FakeModel, memory
-from support.file_texts import bytes_below
 from support.model_server import ModelServer, Step, answer, by_purpose
 from support.waiting import wait_until
 

@@ -1,4 +1,4 @@
-"""Labelled secrets, ordinary texts and identifiers, and how many secrets a redactor covers."""
+"""Labelled secrets, secrets as people type them, ordinary texts and identifiers, and how many a redactor covers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import gzip
 import hashlib
 import json
 import random
+import string
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from support.prose import documentation
 from support.shared import SHARED, all_sessions, shared_rows
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -105,11 +105,6 @@ def _with_whole_file(row: Labelled, path: Path, number: int) -> Labelled:
     return Labelled(row.rule, text, offset + row.start, offset + row.end)
 
 
-def prose() -> list[str]:
-    """Return ordinary technical documentation."""
-    return documentation()
-
-
 def _names(pick: random.Random) -> Iterator[tuple[str, str]]:
     """Yield the kind and text of lines with a commit, a UUID or a digest, one of each kind."""
 
@@ -184,57 +179,81 @@ def conversations(paths: Iterable[Path] | None = None) -> list[str]:
     return texts
 
 
-_SYLLABLES = ["bro", "zen", "lum", "ta", "vix", "or", "mel", "quo", "dra", "pin", "sy", "hub", "nex", "ro", "gly", "fi"]
-_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
-_BASE62 = _BASE36 + _BASE36[10:].upper()
+# Nobody adds a form to a rule: they measure what the rules cover. `{V}` is in the place of the value.
+TYPED_FORMS = (
+    # English
+    "the password is {V}",
+    "My password for the staging server is {V}, don't commit it.",
+    "ok so the db password is now {V}",
+    "use {V} as the password",
+    "please log in with the password {V} and check the page",
+    'the admin password is "{V}"',
+    "Password: {V}",
+    "pw: {V}",
+    "the passphrase of the backup key is: {V}",
+    "I changed the password to {V}",
+    "{V} is the password of the router",
+    "here's the api key: {V}",
+    "The API key for the weather service is {V}.",
+    "api key = {V}",
+    "this is my access token: {V}",
+    "set the client secret to '{V}'",
+    "wifi password -> {V}",
+    "credentials are ann / {V}",
+    "login: ann:{V}",
+    "user ann, password {V}",
+    "the secret key is `{V}`",
+    "root pw is {V} on all three hosts",
+    "Passphrase:\n{V}\n",
+    "sudo password: {V}\nthen run the migration",
+    # German
+    "Das Passwort ist {V}",
+    "mein Passwort für den Server lautet {V}.",
+    "Passwort: {V}",
+    "nimm {V} als Passwort",
+    # French
+    "le mot de passe est {V}",
+    "mot de passe : {V}",
+    "le mot de passe de la base est « {V} »",
+    "utilise {V} comme mot de passe",
+    # Spanish
+    "la contraseña es {V}",
+    "contraseña: {V}",
+    "mi contraseña del servidor es {V}, no la guardes",
+    "usa {V} como contraseña",
+    # Portuguese
+    "a senha é {V}",
+    "senha: {V}",
+    "a senha do banco é {V}.",
+    "use {V} como senha",
+)
 
-_KEYWORDS = [
-    "password",
-    "passwd",
-    "secret",
-    "api_key",
-    "apikey",
-    "auth_token",
-    "client_secret",
-    "private_key",
-    "db_pass",
-]
-_ASSIGNMENTS = [
-    '{keyword} = "{value}"',
-    "{keyword} = '{value}'",
-    '{keyword}: "{value}"',
-    "{keyword}: {value}",
-    '  "{keyword}": "{value}",',
-    "export {upper}={value}",
-    '{upper}="{value}"',
-    'final String {keyword} = "{value}";',
-    "const {keyword} = '{value}';",
-    '{keyword} := "{value}"',
-    '${keyword} = "{value}";',
-    "<{keyword}>{value}</{keyword}>",
-    'if {keyword} == "{value}":',
-    'connect(user="tide", {keyword}="{value}")',
-    "--{keyword}={value}",
-    '#define {upper} "{value}"',
-    '<add key="{keyword}" value="{value}" />',
-]
+_SYMBOLS = "!#$%&*+?@^~"
+_NOUNS = ("harbour", "lantern", "winter", "saddle", "copper", "meadow", "thunder", "orchard", "velvet", "pepper")
 
 
-def assigned_keywords(number: int) -> list[Labelled]:
-    """Return code and settings in which a keyword precedes a value: words with digits, or random letters."""
-    pick = random.Random(13)
-    rows = []
-    for _ in range(number):
-        keyword = pick.choice(_KEYWORDS)
-        value = pick.choice(
-            [
-                "".join(pick.choices(_SYLLABLES, k=3)) + str(pick.randrange(10, 10_000)) + pick.choice("!?$%"),
-                "".join(pick.choices(_BASE62, k=pick.choice([10, 16, 24, 40]))) + str(pick.randrange(10)),
-                "".join(pick.choices(_HEX, k=pick.choice([16, 32, 64]))),
-                base64.b64encode(pick.randbytes(pick.choice([12, 18, 30]))).decode(),
-            ]
-        )
-        text = pick.choice(_ASSIGNMENTS).format(keyword=keyword, upper=keyword.upper(), value=value)
-        start = text.index(value)
-        rows.append(Labelled(keyword, text, start, start + len(value)))
-    return rows
+def _any_of(pick: random.Random, alphabet: str, length: int) -> str:
+    return "".join(pick.choices(alphabet, k=length))
+
+
+TYPED_VALUES: dict[str, Callable[[random.Random], str]] = {
+    "letters and digits": lambda pick: _any_of(pick, string.ascii_letters + string.digits, pick.randint(10, 24)),
+    "with symbols": lambda pick: _any_of(pick, string.ascii_letters + string.digits + _SYMBOLS, pick.randint(10, 18)),
+    "hexadecimal": lambda pick: _any_of(pick, "0123456789abcdef", 32),
+    "words with a year": lambda pick: f"{pick.choice(_NOUNS).title()}{pick.choice(_NOUNS)}{pick.randint(1970, 2040)}!",
+    "words and digits": lambda pick: pick.choice(_NOUNS) + pick.choice(_NOUNS) + str(pick.randint(10, 9999)),
+}  # fmt: skip
+
+
+def typed_coverage(
+    spans: Callable[[str], Iterable[tuple[int, int, str]]], each: int = 5
+) -> dict[tuple[str, str], float]:
+    """Return for each form and kind of value which share of `each` values is covered whole."""
+    shares = {}
+    for form in TYPED_FORMS:
+        for kind, made in TYPED_VALUES.items():
+            pick = random.Random(f"{form}{kind}")
+            start, values = form.index("{V}"), [made(pick) for _ in range(each)]
+            rows = [Labelled(kind, form.replace("{V}", value), start, start + len(value)) for value in values]
+            shares[form, kind] = coverage(rows, spans)[0] / each
+    return shares

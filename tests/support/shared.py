@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 from typing import Any
 
-from support.generated_sessions import generated_files
+from support.story import generated_files
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 _SESSIONS = "data/transcripts/claude-code"
@@ -39,13 +38,3 @@ def real_sessions() -> list[Path]:
 def all_sessions(generated: int, *, step: int = 1, count: int | None = None) -> list[Path]:
     """Return the first `generated` generated sessions, then every `step`-th recorded one, at most `count` of them."""
     return [*generated_files()[:generated], *real_sessions()[::step][:count]]
-
-
-def load_program(path: Path) -> Any:
-    """Return a Python file outside of the project, such as a judge of measurements, as a module."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

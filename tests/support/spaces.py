@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import shutil
 import subprocess
-import traceback
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from reverie.errors import Conflict
 from reverie.sync.root import Root
 from reverie.sync.scan import FileContent, Limits, Refusal, Scan, read_file, scan
 from reverie.sync.swap import Written, write_file
-
-NOBODY = 65534
 
 
 def open_root(path: Path, *, fresh: bool = True) -> Root:
@@ -77,13 +73,6 @@ def scan_and_read(root: Root, known: Collection[str] = ()) -> tuple[Scan, dict[s
     return result, digests
 
 
-def root_failure(root: Root) -> str:
-    """Assert that the root fails its verification; return the reason."""
-    with pytest.raises(Conflict) as stopped:
-        root.verify()
-    return str(stopped.value.details["reason"])
-
-
 def swap_files(root: Root) -> list[str]:
     """Return the names of files in the swap folder."""
     folder = root.real / ".reverie/swap"
@@ -110,26 +99,12 @@ def mounted(path: Path, *options: str) -> Iterator[None]:
         subprocess.run(["umount", "-l", path], check=True)
 
 
-def run_as_nobody(work: Callable[[], object]) -> None:
-    """Run `work` in a child process as an unprivileged user; its failure is raised here. Skip if not root."""
-    if os.getuid() != 0:
-        pytest.skip("needs to be root, to run as another user")
-    receiver, sender = multiprocessing.get_context("fork").Pipe(duplex=False)
-
-    def run() -> None:
-        os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
-        try:
-            work()
-            sender.send(None)
-        except BaseException:  # noqa: BLE001 - the parent reports it
-            sender.send(traceback.format_exc())
-        os._exit(0)
-
-    child = multiprocessing.get_context("fork").Process(target=run)
-    child.start()
-    sender.close()
-    failure = receiver.recv()
-    child.join()
-    assert failure is None, failure
+def tracer() -> str:
+    """Return the path of strace; skip the test if it is missing or not permitted to trace."""
+    strace = shutil.which("strace")
+    if strace is None:
+        pytest.skip("needs strace to inject faults: `apt-get install strace`")
+    probe = subprocess.run([strace, "-o", os.devnull, "true"], capture_output=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip("strace may not trace here (ptrace is not permitted)")
+    return strace

@@ -1,7 +1,9 @@
-"""Helpers of tests to open a store and write to it."""
+"""A store that a test opens itself: writes, threads, tokens, and every byte that it holds."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,12 +12,18 @@ from typing import Any
 
 import lmdb
 
-from reverie.models import Json
-from reverie.redact import Taken
-from reverie.store import Done, Failed, Key, Kind, Store, Write, Writer
-from reverie.store.codec import from_ms, to_ms
+from reverie.models import Entry, EntryKind, Json
+from reverie.redact import Redactor, Taken
+from reverie.store import SYSTEM_SPACE, Done, Failed, Key, Kind, Store, ThreadRecord, Write, Writer, seal
+from reverie.store.codec import TOMBSTONE, decode_record, from_ms, to_ms
 from reverie.store.env import lmdb_options
-from reverie.store.keys import record_key, space_prefix
+from reverie.store.keys import record_key, record_name, space_prefix, split_key
+from reverie.store.transactions import ReadTransaction
+from reverie.usecases import threads
+from reverie.usecases.by import By
+from reverie.usecases.entries import entry_record
+from reveried.http.auth import token_hash
+from support.daemon_folder import bytes_below
 
 AT = "2026-11-21T09:30:00.000Z"
 SECRET = "hush-hush-1234"  # noqa: S105 - what Masking replaces
@@ -96,3 +104,66 @@ def raw(path: Path) -> Iterator[lmdb.Transaction[bytes]]:
 
 def raw_key(kind: Kind, key: Key, space: str = SPACE) -> bytes:
     return record_key(space_prefix(space), kind, key)
+
+
+def add_token(home: Path, token: str, space: str, agent: str) -> None:
+    """Add a token to the store of a daemon that is not running."""
+    with Store.open(home / "data" / "store", redactor=Redactor()) as store:
+        key = (token_hash(token),)
+
+        def body(writer: Writer) -> None:
+            writer.put(Kind.TOKEN, key, {"space": space, "agent": agent})
+
+        (done,) = store.commit([Write(SYSTEM_SPACE, "test", "token", body)], at="2026-11-21T09:30:00.000Z")
+        assert isinstance(done, Done)
+
+
+def files_with(folder: Path, word: str) -> list[str]:
+    """Return the files under a folder, and the records of the store in it, that have a word; none where it is gone.
+
+    As it is, in any case, as JSON escapes it, and in names.
+    """
+    forms = {word.lower().encode(), json.dumps(word.lower())[1:-1].encode(), word.lower().encode("utf-16-le")}
+    return [
+        name
+        for name, text in texts_below(folder)
+        if any(form in text.lower() for form in forms) or word.casefold() in name.rpartition("/")[2].casefold()
+    ]
+
+
+def texts_below(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the bytes of every file under a folder by its relative path, and of every record of its store by name.
+
+    Records may be packed in the file, or edits of the version after them.
+    """
+    yield from bytes_below(folder).items()
+    with (
+        contextlib.closing(
+            lmdb.open(str(folder / "data" / "store"), readonly=True, create=False, lib_version=0)
+        ) as env,
+        env.begin() as txn,
+    ):
+        for raw, data in txn.cursor():
+            record = decode_record(raw, data)
+            if record.form != TOMBSTONE:
+                yield record_name(raw), ReadTransaction(txn, space_prefix(split_key(raw)[0])).body(raw, record)
+
+
+def append(store: Store, thread: str, *texts: str, agent: str | None = None) -> None:
+    """Append messages to a thread, which is created if it is not there."""
+
+    def body(writer: Writer) -> None:
+        record = writer.load(ThreadRecord, (thread,)) or ThreadRecord(
+            id=thread, agent=agent, created_at=AT, updated_at=AT
+        )
+        entries = [Entry(EntryKind.SPEECH, role="user", content=text, at=AT) for text in texts]
+        _, last = writer.append_many(Kind.ENTRY, (thread,), [seal(entry_record(each), MASKING) for each in entries])
+        writer.save(threads.after_append(record, entries, last, AT), (thread,))
+
+    write(store, body)
+
+
+def delete(store: Store, thread: str) -> None:
+    """Delete a thread with its messages."""
+    while not store.commit([threads.delete_step.write(By(SPACE, "agent"), thread)], at=AT)[0].value.done:  # type: ignore[union-attr]
+        pass

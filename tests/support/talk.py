@@ -1,42 +1,54 @@
-"""Builder of small conversations for context tests."""
+"""A conversation of messages with dense numbers, one minute apart, without a daemon."""
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, Self
 
 from reverie.models import Message
+from support.turns import Turns
 
 
-class Talk:
-    """Builder of messages with dense numbers: `Talk().user("hi").call("Bash", {...}, "output").reply("done")`."""
+class Talk(Turns):
+    """Builder of messages: `Talk().user("fix it").bash("make test", "ok").agent("Done.").messages`."""
 
     def __init__(self, before: tuple[Message, ...] = ()) -> None:
         self.messages: list[Message] = list(before)
         self._calls = len(before)
-
-    def user(self, content: Any) -> Talk:
-        return self._add("user", content)
-
-    def reply(self, content: Any) -> Talk:
-        return self._add("assistant", content)
-
-    def call(self, name: str, tool_input: dict[str, Any], result: Any, *, thinking: str | None = None) -> Talk:
-        self._calls += 1
-        use = {"type": "tool_use", "id": f"toolu_{self._calls:04}", "name": name, "input": tool_input}
-        before = [{"type": "thinking", "thinking": thinking, "signature": f"sig{self._calls}"}] if thinking else []
-        self._add("assistant", [*before, use])
-        return self._add("user", [{"type": "tool_result", "tool_use_id": use["id"], "content": result}])
-
-    def open_call(self, name: str, tool_input: dict[str, Any]) -> Talk:
-        self._calls += 1
-        return self._add(
-            "assistant", [{"type": "tool_use", "id": f"toolu_{self._calls:04}", "name": name, "input": tool_input}]
-        )
+        self._now = datetime(2026, 3, 5, 9, tzinfo=UTC)
 
     def done(self) -> tuple[Message, ...]:
         return tuple(self.messages)
 
-    def _add(self, role: Any, content: Any) -> Talk:
+    def _add(self, role: Literal["user", "assistant"], content: Any, **more: Any) -> Self:
         seq = len(self.messages) + 1
-        self.messages.append(Message(role, content, seq, seq))
+        at = self._now.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        self._now += timedelta(minutes=1)
+        self.messages.append(Message(role, content, seq, seq, at=at, **more))
         return self
+
+
+def logger_fix() -> Talk:
+    """Return a small task from request to commit: a failing test, its cause, a fix, a correction, a preference."""
+    return (
+        Talk()
+        .user("The logger writes to stdout in worker mode, please fix it. We always use conventional commits.")
+        .agent("I'll look at the logger first.")
+        .call("Read", {"file_path": "/home/ann/app/src/logger.ts"}, "     1\texport function makeLogger() {}")
+        .todos(Find_the_cause_of_the_leak="in_progress", Write_a_regression_test="pending")
+        .bash("npm test", "FAIL src/logger.test.ts\nError: expected stdout to be empty", failed=True)
+        .agent(
+            "The root cause is that `pinoPretty` runs as a pipeline and its worker thread writes to stdout by itself."
+        )
+        .edit("/home/ann/app/src/logger.ts", "pipeline()", "makeTransport()")
+        .user("no, don't touch the public makeLogger signature in src/logger.ts")
+        .agent("You're right, I will keep the signature of `makeLogger` as it was.")
+        .edit("/home/ann/app/src/lineTransport.ts", "", "export const lineTransport = 1")
+        .bash("npm test", "Tests: 12 passed", description="Run the tests")
+        .todos(Find_the_cause_of_the_leak="completed", Write_a_regression_test="in_progress")
+        .bash(
+            'git commit -m "fix(logger): replace the pipeline by lineTransport"',
+            "[main 1a2b3c4] fix(logger): replace the pipeline by lineTransport\n 2 files changed",
+        )
+        .agent("Replaced the pino pipeline by `lineTransport` in `src/lineTransport.ts`. Shall I open a pull request?")
+    )

@@ -17,12 +17,6 @@ _CACHE_NAMES = {
     "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
 }
 
-# What tiktoken itself expects of the files' bytes.
-SHA256 = {
-    "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
-    "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
-}
-
 
 def prepare(folder: Path) -> dict[str, str]:
     """Write both vocabularies into `folder/tiktoken`; return the environment that makes tiktoken read them."""

@@ -7,12 +7,10 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from datetime import time as dt_time
+from pathlib import Path
 
 MOST_S = 120.0  # far above what a machine with much else to do needs, and below the limit of one test (300 s)
 PAUSE_S = 0.02  # between two looks at a state
-DAY_END_S = 60.0  # before the end of a UTC day, in which no test begins that counts by day; most take a few seconds
 
 
 def wait_until(state: Callable[[], object], what: str = "the expected state", most_s: float = MOST_S) -> None:
@@ -23,17 +21,6 @@ def wait_until(state: Callable[[], object], what: str = "the expected state", mo
         time.sleep(PAUSE_S)
 
 
-def seconds_past_midnight(now: datetime) -> float:
-    """Return the seconds to wait so that no UTC day ends soon: up to a little after midnight if it is near, else 0.
-
-    The daemon counts the tokens of models by day, and dates what it writes. A test that compares two such values would
-    fail if the day ended between them.
-    """
-    midnight = datetime.combine(now.astimezone(UTC).date() + timedelta(days=1), dt_time.min, UTC)
-    left_s = (midnight - now).total_seconds()
-    return left_s + 1.0 if left_s <= DAY_END_S else 0.0
-
-
 @contextmanager
 def suspended(pid: int) -> Iterator[None]:
     """Suspend a process (SIGSTOP) during the block, so that it sees several changes at once."""
@@ -42,3 +29,22 @@ def suspended(pid: int) -> Iterator[None]:
         yield
     finally:
         os.kill(pid, signal.SIGCONT)
+
+
+CLOSED_WITHIN_S = 20.0
+
+
+def descriptor_count() -> int:
+    """Return how many file descriptors this process has open."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@contextmanager
+def no_leaked_descriptors() -> Iterator[None]:
+    """Fail if more descriptors are open after the block than before.
+
+    Threads of a server in this process may close theirs a moment after the block.
+    """
+    before = descriptor_count()
+    yield
+    wait_until(lambda: descriptor_count() <= before, "the close of all descriptors", CLOSED_WITHIN_S)

@@ -12,7 +12,8 @@ from reverie import search
 from reverie.distill.steps import Utterance, read_trace
 from reverie.importers.join import main_line
 from reverie.replies import answers, refusal, with_replies
-from support.transcripts import Transcript, text
+from support.story import Story, text
+from support.transcripts import thread_entries
 
 REFUSED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
@@ -39,14 +40,14 @@ def answered(given_answers: dict[str, str], notes: str = "") -> str:
     return f"User has answered your questions: {', '.join(pairs)}{tail}. You can now continue with the user's answers."
 
 
-def refused(transcript: Transcript, name: str, words: str, tool: str = "Bash", **tool_input: Any) -> None:
+def refused(transcript: Story, name: str, words: str, tool: str = "Bash", **tool_input: Any) -> None:
     """Add a call that the person refused."""
     transcript.assistant({"type": "tool_use", "id": name, "name": tool, "input": tool_input})
     block = {"type": "tool_result", "tool_use_id": name, "content": SAID + words, "is_error": True}
     transcript.user([block], toolUseResult=f"Error: {SAID}{words}")
 
 
-def asking(transcript: Transcript, name: str, given_answers: dict[str, str], notes: str = "") -> None:
+def asking(transcript: Story, name: str, given_answers: dict[str, str], notes: str = "") -> None:
     """Add a call of the question tool with its answers."""
     questions = asked(*given_answers)
     transcript.assistant({"type": "tool_use", "id": name, "name": "AskUserQuestion", "input": questions})
@@ -54,9 +55,9 @@ def asking(transcript: Transcript, name: str, given_answers: dict[str, str], not
     transcript.user([block], toolUseResult={**questions, "answers": given_answers})
 
 
-def said(transcript: Transcript) -> list[Utterance]:
+def said(transcript: Story) -> list[Utterance]:
     """Return what the person says in a transcript, as the distiller reads it."""
-    steps = read_trace(main_line(transcript.entries())).steps
+    steps = read_trace(main_line(thread_entries(transcript.bytes()))).steps
     return [step for step in steps if isinstance(step, Utterance) and step.role == "user"]
 
 
@@ -64,7 +65,7 @@ def said(transcript: Transcript) -> list[Utterance]:
 def test_words_in_refusing_a_call_are_the_persons(behind: str) -> None:
     """They may have paragraphs of their own; what the client writes before and behind them is not theirs."""
     words = "fire it twice\n\nNote: the kiln is slow\n\n[x] done"
-    transcript = Transcript()
+    transcript = Story()
     refused(transcript, "a", words + behind)
 
     assert [(one.text, one.via) for one in said(transcript)] == [(words, "refusal")]
@@ -80,7 +81,7 @@ def test_a_result_without_words_says_nothing(result: str) -> None:
 
 def test_what_was_answered_before_the_person_asked_back_counts() -> None:
     """The client's words about it are left out, and so are the questions without an answer."""
-    transcript = Transcript()
+    transcript = Story()
     refused(transcript, "a", CLARIFY, "AskUserQuestion", **asked("Which glaze?", "How many pots?"))
 
     assert [(one.text, one.via) for one in said(transcript)] == [("Which glaze? → matt", "answer")]
@@ -89,7 +90,7 @@ def test_what_was_answered_before_the_person_asked_back_counts() -> None:
 def test_an_answer_has_its_question_and_the_description_of_its_option() -> None:
     """Free text is given whole, with its quotation marks and lines; a note counts where it says something else."""
     given_answers = {"Which glaze?": "Matt", 'Call it "Ash"?': 'no, "Ash", "Oak"\nor "Elm" please'}
-    transcript = Transcript()
+    transcript = Story()
     asking(transcript, "a", given_answers, "and keep it short")
 
     assert [(one.text, one.via) for one in said(transcript)] == [
@@ -114,7 +115,7 @@ def test_every_typed_text_is_in_exactly_one_utterance_and_in_one_unit_of_the_per
     typed: list[tuple[str, str]],
 ) -> None:
     """Distiller and search read the same words, whatever signs are in them."""
-    transcript = Transcript()
+    transcript = Story()
     sent = 0
     for number, (kind, words) in enumerate(typed):
         own = f"{number}: {words}"
@@ -132,7 +133,9 @@ def test_every_typed_text_is_in_exactly_one_utterance_and_in_one_unit_of_the_per
         transcript.assistant(text("Yes."))
 
     heard = [one.text for one in said(transcript)]
-    units = [unit for entry in transcript.entries() if (unit := search.message_unit("t", None, entry, None))]
+    units = [
+        unit for entry in thread_entries(transcript.bytes()) if (unit := search.message_unit("t", None, entry, None))
+    ]
     found = [unit.text for unit in units if "role:user" in unit.groups]
 
     assert len(heard) == sent

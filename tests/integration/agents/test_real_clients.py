@@ -17,7 +17,7 @@ import pytest
 from reverie.client import Client as Reverie
 from support.daemon import Daemon, running_daemon
 from support.model_server import ModelServer, Step, answer
-from support.session import stored_messages
+from support.pages import stored_messages
 from support.waiting import wait_until
 
 FOLDER = Path(os.environ.get("AGENT_CLIENTS", Path.home() / ".cache" / "agent-clients"))

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from reverie.client import Client
-from support.daemon import Daemon, environment, scratch_home
-from support.session import generated_session
+from support.daemon import environment, running_daemon
+from support.story import generated_session
 from support.waiting import wait_until
 
 SESSIONS = 15
@@ -30,8 +30,8 @@ def is_interrupted_and_resumed(folder: Path) -> bool:
 
     On a busy machine this process may stand still for longer than the import takes.
     """
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home)).start()
+    with running_daemon() as daemon:
+        home = daemon.home
         command = [sys.executable, "-m", "reveried.cli", "import", "claude-code", str(folder)]
         variables = {**os.environ, **environment(home)}
         with (

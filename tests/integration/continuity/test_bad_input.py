@@ -11,9 +11,8 @@ from reverie.client import Client
 from reverie.errors import Conflict, ReverieError, TokenBudgetExceeded, TooLarge, ValidationError
 from reveried.clock import CLOCK_FILE
 from support.api_rules import violations
-from support.daemon import Daemon, running_daemon, scratch_home
-from support.http_checks import check_refused
-from support.worker import Worker
+from support.daemon import Daemon, check_refused, running_daemon, scratch_home
+from support.turns import Worker
 
 BUDGETS = (None, 1_500, 6_000, 40_000)
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}

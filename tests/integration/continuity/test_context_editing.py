@@ -12,7 +12,7 @@ import pytest
 from reverie.client import Client
 from reverie.context.edits import PLACEHOLDER
 from support.messages_api import MODEL, MessagesApi, api_client, send_accepted
-from support.worker import Worker
+from support.turns import Worker
 
 OUTPUT = "2026-03-05 09:12:44 pump 7 opened its valve, pressure 4.1 bar, nothing unusual\n" * 110  # about 3,000 tokens
 TURNS = 60
@@ -49,7 +49,7 @@ def test_the_server_clears_old_tool_results(client: Client, api: MessagesApi, mo
 
     assert max(weights) <= TRIGGER
     assert weights[began] < weights[began - 1] - 20_000
-    assert api.cleared[-1] == [f"toolu_edited_{number}" for number in range(1, TURNS - KEEP + 1)]
+    assert api.cleared[-1] == [f"toolu_edited_{number:04}" for number in range(1, TURNS - KEEP + 1)]
     assert client.thread("edited").tokens > DISTIL_AT
     assert client.thread("edited").distillations == 0
     assert client.thread("edited").context.tokens == weights[-1] + 1
@@ -79,7 +79,7 @@ def test_the_daemon_clears_for_models_without_context_management(
     both = [(local, cleared) for local, cleared in pairs if local and cleared]
     assert len(both) >= 3
     assert all([result.replace("ours", "theirs") for result in local] == cleared for local, cleared in both)
-    assert both[-1][0] == [f"toolu_ours_{number}" for number in range(1, 46 - KEEP + 1)]
+    assert both[-1][0] == [f"toolu_ours_{number:04}" for number in range(1, 46 - KEEP + 1)]
 
 
 def test_clearing_keeps_the_tool_calls(client: Client, api: MessagesApi, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from reverie.client import Client
 from support.api_rules import violations
-from support.worker import Worker, texts_of
+from support.turns import Worker, texts_of
 
 TURNS = 50
 WINDOW = 60_000
@@ -32,18 +32,18 @@ def fifty_turns(client: Client, thread: str) -> Worker:
             case 22:
                 work.user("no, don't rename parse_entry in src/feed_common.py, the mailer imports it")
                 work.reply("You're right, parse_entry keeps its name.")
-        work.call("Read", f"def read_{name}(entry):\n" + OUTPUT * 40, file_path=f"/home/ann/reader/src/{name}.py")
+        work.call("Read", {"file_path": f"/home/ann/reader/src/{name}.py"}, f"def read_{name}(entry):\n" + OUTPUT * 40)
         work.edit(f"/home/ann/reader/src/{name}.py")
         work.bash(f"pytest -q tests/test_{name}.py", OUTPUT * 30 + "4 passed in 0.12s")
         work.reply(f"src/{name}.py skips entries without a date now.")
     work.user("Now move the retry settings of src/fetcher.py into config/retries.toml, then update the docs.")
-    work.plan(
+    work.todos(
         Move_retry_settings_to_config_retries_toml="in_progress", Describe_retries_toml_in_docs_settings_md="pending"
     )
     work.edit("/home/ann/reader/config/retries.toml")
     work.bash("pytest -q tests/test_fetcher.py", "9 passed in 0.31s")
     work.bash("git commit -m 'fetcher: retries come from a file'", "[main 4f2d9ab] fetcher: retries come from a file")
-    work.plan(
+    work.todos(
         Move_retry_settings_to_config_retries_toml="completed", Describe_retries_toml_in_docs_settings_md="in_progress"
     )
     work.reply(

@@ -7,7 +7,7 @@ import time
 from reverie import tokenizer
 from reverie.client import Client
 from support.daemon import running_daemon
-from support.worker import texts_of
+from support.turns import texts_of
 
 TURNS = 12
 PIERS = "Please look at pier {}."

@@ -9,7 +9,7 @@ import pytest
 from reverie.client import Client
 from reverie.models import NoteCategory
 from support.daemon import running_daemon
-from support.worker import Worker, texts_of
+from support.turns import Worker, texts_of
 
 NOTES: tuple[tuple[str, NoteCategory], ...] = (
     ("the release waits for the harbour office's answer", "task"),

@@ -11,7 +11,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import Conflict
 from support.messages_api import MODEL, MessagesApi, api_client, send_accepted
-from support.worker import Worker
+from support.turns import Worker
 
 WINDOW = 8_000
 OUTPUT = "2026-03-05 09:12:44 pump 7 opened its valve, pressure 4.1 bar, nothing unusual\n" * 10
@@ -68,7 +68,7 @@ def test_a_requested_distillation_leaves_the_open_turn(
     for number in range(calls):
         work.bash(f"cat pump_99_{number}.log", OUTPUT)
     if ending != "words":
-        work.open_call("Bash", command="cat pump_99.log")
+        work.open_call("Bash", {"command": "cat pump_99.log"})
     if ending == "result":
         work.tool_result(OUTPUT)
 

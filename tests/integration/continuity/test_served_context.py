@@ -15,9 +15,9 @@ from reverie.evals.after_transcript import context_text
 from reveried.cli.send_sessions import import_file
 from support.cli import reverie
 from support.daemon import Daemon, running_daemon
-from support.generated_sessions import generated_files
 from support.shared import SHARED, all_sessions, real_sessions
 from support.soak import count
+from support.story import generated_files
 
 SIZES = (4_000, 16_000, 32_000)
 NOTHING = "xqzvkw"  # answered by no memory: recall, which a transcript alone does not have, is not measured

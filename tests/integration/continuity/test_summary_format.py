@@ -20,9 +20,9 @@ from reverie.evals.after_transcript import context_of
 from reverie.evals.continuity import score
 from reverie.evals.cuts import Cut, Line, find_cuts
 from reverie.importers.find import read_entries
-from support.generated_sessions import generated_files
 from support.shared import all_sessions, real_sessions
 from support.soak import count
+from support.story import generated_files
 
 OLD_MESSAGES, OLD_TOKENS = 4, 4_000
 DECIDED = re.compile(

@@ -6,21 +6,15 @@ from pathlib import Path
 
 from reverie.client import Client
 from reveried.cli.send_sessions import import_file
-from support.transcripts import Transcript, call, result, text
+from support.story import Story, call, result, text
 
 COMMAND = "<command-name>/plan</command-name>\n<command-args>count the ships in every harbour</command-args>"
 MEANWHILE = "and please leave the wrecks out"
 
 
-def queued(operation: str, **content: str) -> dict[str, str]:
-    """Return the line by which the client puts typed words into its queue, or takes them out."""
-    at = "2026-01-02T03:04:05.000Z"
-    return {"type": "queue-operation", "operation": operation, "sessionId": "s1", "timestamp": at, **content}
-
-
 def test_what_was_typed_aside_is_the_task_and_the_next_step(client: Client, tmp_path: Path) -> None:
     """A command is the task from the first import on; words that are sent meanwhile are an order."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user(COMMAND)
     transcript.assistant(call("a", command="ls harbours"))
     path = tmp_path / "session.jsonl"
@@ -30,12 +24,13 @@ def test_what_was_typed_aside_is_the_task_and_the_next_step(client: Client, tmp_
     assert state.current_task == "/plan count the ships in every harbour"
     assert state.next_steps == ["go on: /plan count the ships in every harbour"]
 
-    transcript.lines.append(queued("enqueue", content="leave them in"))
+    transcript.queue("enqueue", "leave them in")
     path.write_bytes(transcript.bytes())
     import_file(client, path, program="claude-code")
     assert "leave them in" in client.working_state(thread).current_task
-    transcript.lines += [queued("popAll", content="leave them in"), queued("enqueue", content=MEANWHILE)]
-    transcript.lines.append(queued("remove"))
+    transcript.queue("popAll", "leave them in")
+    transcript.queue("enqueue", MEANWHILE)
+    transcript.queue("remove")
     transcript.user([result("a", "north\nsouth")])
     path.write_bytes(transcript.bytes())
     import_file(client, path, program="claude-code")

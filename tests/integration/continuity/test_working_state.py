@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reverie.client import Client
-from support.worker import Worker
+from support.turns import Worker
 
 
 def test_ten_turns_of_review(client: Client) -> None:
@@ -11,21 +11,21 @@ def test_ten_turns_of_review(client: Client) -> None:
     work = Worker(client, "review")
     steps = ["Review_PR_30", "Review_PR_31", "Review_PR_32", "Merge_all_three"]
     work.user("Please review PRs #30, #31 and #32, and merge them when they are clean.")
-    work.plan(**dict.fromkeys(steps, "pending"))
+    work.todos(**dict.fromkeys(steps, "pending"))
     work.user("let's use squash merge, not regular merge")
     work.reply("Squash merge it is.")
     for number, name in ((30, "signals"), (31, "budget")):
         work.bash(f"gh pr diff {number}", f"diff --git a/src/{name}.py b/src/{name}.py\n+ fine")
         completed = steps[: number - 29]
-        work.plan(**{step: "completed" if step in completed else "pending" for step in steps})
+        work.todos(**{step: "completed" if step in completed else "pending" for step in steps})
         work.reply(f"PR #{number} is clean.")
         work.user("ok")
-        work.call("Read", "text " * 20, file_path=f"/home/ann/app/docs/{name}.md")
+        work.call("Read", {"file_path": f"/home/ann/app/docs/{name}.md"}, "text " * 20)
         work.reply(f"I have read docs/{name}.md beside it.")
         work.user("go on")
-    work.plan(**{**dict.fromkeys(steps[:2], "completed"), steps[2]: "in_progress", steps[3]: "pending"})
+    work.todos(**{**dict.fromkeys(steps[:2], "completed"), steps[2]: "in_progress", steps[3]: "pending"})
     work.bash("gh pr diff 32", "diff --git a/docs/specs/turns.md b/docs/specs/turns.md\n+ wip")
-    work.call("Read", "# Turns", file_path="/home/ann/app/docs/specs/turns.md")
+    work.call("Read", {"file_path": "/home/ann/app/docs/specs/turns.md"}, "# Turns")
     work.reply("I am reading the diff of PR #32 now.")
 
     state = client.working_state("review")

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from support.daemon import Daemon, running_daemon
-from support.http_checks import LIMITED
+from support.daemon import LIMITED, Daemon, running_daemon
 
 
 @pytest.fixture(scope="module")

@@ -18,11 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.daemon import Answer, Daemon, environment, scratch_home
-from support.http_checks import check_serving
+from support.daemon import Answer, Daemon, check_serving, free_port, running_daemon
 from support.soak import count
-from support.tcp import free_port
-from support.tokens import add_token
+from support.stores import add_token
 
 DEPTH_MAX = 3
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -356,8 +354,8 @@ def tool(name: str) -> str:
 def over_tcp() -> Iterator[tuple[Daemon, str]]:
     """Yield a daemon with a listener on loopback for the token `tok`, and its URL."""
     port = free_port()
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home, REVERIE_DAEMON_TCP=f"127.0.0.1:{port}")).start()
+    with running_daemon(REVERIE_DAEMON_TCP=f"127.0.0.1:{port}") as daemon:
+        home = daemon.home
         try:
             daemon.stop()
             add_token(home, "tok", "default", "tester")
@@ -402,7 +400,7 @@ def test_a_generated_client_calls_everything(over_tcp: tuple[Daemon, str], tmp_p
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Warning" not in done.stdout, done.stdout
-    driver = Path(__file__).parents[2] / "support" / "generated_client.py"
+    driver = Path(__file__).with_name("generated_client.py")
     python = Path(generator).resolve().parent / "python3"
     called = subprocess.run([python, driver, tmp_path, url], capture_output=True, text=True, check=False)
     assert called.returncode == 0, called.stdout + called.stderr

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.daemon import Daemon, Wire, request, running_daemon
-from support.http_checks import check_refused
+from support.daemon import Daemon, Wire, check_refused, request, running_daemon
 from support.waiting import wait_until
 
 

@@ -10,8 +10,7 @@ from itertools import pairwise
 import pytest
 
 from reverie.client import Client
-from support.daemon import Daemon, running_daemon, status_bytes
-from support.http_checks import HEALTH, QUICK, check_refused, check_serving
+from support.daemon import HEALTH, QUICK, Daemon, check_refused, check_serving, running_daemon, status_bytes
 from support.waiting import suspended, wait_until
 
 SUSPENDED_S = 2.0  # longer than every deadline of QUICK

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from support.daemon import Daemon
-from support.http_checks import check_refused
+from support.daemon import Daemon, check_refused
 
 
 def test_compressed_and_foreign_bodies(daemon: Daemon) -> None:

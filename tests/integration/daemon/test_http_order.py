@@ -8,8 +8,7 @@ import threading
 
 import pytest
 
-from support.daemon import Daemon, request
-from support.http_checks import HEALTH, check_refused, check_serving
+from support.daemon import HEALTH, Daemon, check_refused, check_serving, request
 
 
 def test_half_close_is_answered(daemon: Daemon) -> None:

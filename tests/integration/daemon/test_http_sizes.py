@@ -6,8 +6,7 @@ import socket
 
 import pytest
 
-from support.daemon import Daemon, request, status_bytes
-from support.http_checks import BODY_BYTES, check_refused, check_serving
+from support.daemon import BODY_BYTES, Daemon, check_refused, check_serving, request, status_bytes
 
 
 def test_empty_body(daemon: Daemon) -> None:

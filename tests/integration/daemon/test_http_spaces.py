@@ -6,10 +6,8 @@ import http.client
 
 import pytest
 
-from support.daemon import Answer, running_daemon, scratch_home
-from support.http_checks import bearer, check_refused, check_serving
-from support.tcp import free_port
-from support.tokens import add_token
+from support.daemon import Answer, bearer, check_refused, check_serving, free_port, running_daemon, scratch_home
+from support.stores import add_token
 
 
 def test_space_comes_from_the_credential() -> None:

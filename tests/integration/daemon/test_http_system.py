@@ -15,8 +15,17 @@ import pytest
 
 from reveried import log
 from reveried.http.limits import Admission, Limits
-from support.daemon import Daemon, Wire, cpu_seconds, request, running_daemon
-from support.http_checks import HEALTH, check_refused, check_serving, serves
+from support.daemon import (
+    HEALTH,
+    Daemon,
+    Wire,
+    check_refused,
+    check_serving,
+    cpu_seconds,
+    request,
+    running_daemon,
+    serves,
+)
 from support.soak import count
 from support.waiting import wait_until
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from support.daemon import Answer, Daemon, request, running_daemon, status_bytes
-from support.json_cases import JSON_CASES
+from support.hostile_cases import JSON_CASES
 from support.shared import shared_files
 
 # What `reverie.canonical_json.check_json` says; any other refusal means that the text itself was understood.

@@ -15,9 +15,8 @@ from urllib.parse import quote_from_bytes, unquote
 
 import pytest
 
-from support.daemon import Answer, Daemon, Wire, request, running_daemon
-from support.http_checks import check_refused
-from support.payloads import forms, payloads
+from support.daemon import Answer, Daemon, Wire, check_refused, request, running_daemon
+from support.hostile_cases import forms, payloads
 from support.soak import count
 from support.waiting import wait_until
 

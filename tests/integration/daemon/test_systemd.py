@@ -13,9 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from support import unit_limits
-from support.daemon import Daemon, Wire, environment, running_daemon, scratch_home
-from support.http_checks import HEALTH, check_refused
+from support.daemon import HEALTH, Daemon, Wire, check_refused, environment, running_daemon, scratch_home
 
 UNITS = Path(__file__).resolve().parents[3] / "packaging" / "systemd"
 
@@ -116,7 +114,7 @@ def test_the_service_runs_a_model_of_node(tmp_path: Path, *, more: str, answered
         "REVERIE_DISTILLER_COMMAND_INPUT": "text",
     }
     with scratch_home() as home:
-        limited = (sys.executable, unit_limits.__file__, str(unit))
+        limited = (sys.executable, str(Path(__file__).with_name("unit_limits.py")), str(unit))
         daemon = Daemon(home, environment(home, **settings), prefix=limited)
         try:
             answer = daemon.start().ask("POST", "/v1/distiller/check", {})

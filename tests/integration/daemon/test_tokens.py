@@ -10,10 +10,8 @@ import pytest
 
 from reverie.client import Client
 from reverie.errors import Forbidden, ValidationError
-from support.daemon import Answer, Daemon, Wire, request, running_daemon
-from support.http_checks import bearer, check_refused
-from support.purged import files_with
-from support.tcp import TcpCaller, free_port
+from support.daemon import Answer, Daemon, TcpCaller, Wire, bearer, check_refused, free_port, request, running_daemon
+from support.stores import files_with
 from support.waiting import wait_until
 
 

@@ -15,10 +15,9 @@ import pytest
 
 from reverie.client import Client
 from reveried.routes import routes
-from support.daemon import Answer, Daemon, running_daemon
-from support.file_texts import bytes_below
+from support.daemon import Answer, Daemon, TcpCaller, free_port, running_daemon
+from support.daemon_folder import bytes_below
 from support.soak import count
-from support.tcp import TcpCaller, free_port
 
 CALLS = count(1_000, 10_000)
 CALLERS = 2  # of each space at the same time

@@ -22,13 +22,11 @@ from reverie.adapters.claude_agent_sdk import SessionStore
 from reverie.client import AsyncClient, Client
 from reverie.client.memory_tool import MemoryTool
 from reveried.proxy.server import ProxyServer
-from support.daemon import Daemon, running_daemon
-from support.live_session import LiveSession
+from support.daemon import Daemon, TcpCaller, free_port, running_daemon
 from support.mcp_bridge import STATELESS, BridgeProcess, bridge
 from support.messages_api import MODEL, ScriptedApi, api_client
 from support.model_server import ModelServer, body_of, read_message
 from support.soak import count
-from support.tcp import TcpCaller, free_port
 from support.upstream import connected, proxied
 from support.waiting import wait_until
 

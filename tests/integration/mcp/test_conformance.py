@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from reverie.client import Client
-from support.daemon import running_daemon
-from support.tcp import free_port
+from support.daemon import free_port, running_daemon
 from support.token_proxy import token_proxy
 
 SUITE_S = 300

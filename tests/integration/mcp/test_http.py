@@ -11,9 +11,8 @@ import pytest
 
 from reverie import tools
 from reverie.client import Client
-from support.daemon import Answer, Daemon, running_daemon
+from support.daemon import Answer, Daemon, TcpCaller, free_port, running_daemon
 from support.mcp_bridge import META, STATELESS
-from support.tcp import TcpCaller, free_port
 
 INFO = {"name": "Some Client", "version": "1"}
 

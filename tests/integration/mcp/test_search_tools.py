@@ -14,7 +14,7 @@ from reverie.client import Client
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, running_daemon
 from support.mcp_bridge import BridgeProcess, bridge
-from support.session_writer import SessionWriter, ToolCall, text_block
+from support.story import Story, ToolCall, text
 
 ASKED = "Why does the crane stop at noon?"
 CAUSE = "The crane stops at noon because the tide sensor is read as a lock."
@@ -31,12 +31,12 @@ class Harbour:
     def __init__(self, daemon: Daemon, client: Client, agent: BridgeProcess, folder: Path) -> None:
         self.daemon, self.client, self.agent, self.folder = daemon, client, agent, folder
 
-    def session(self, number: int, folder: Path, *, said: str = CAUSE) -> SessionWriter:
+    def session(self, number: int, folder: Path, *, said: str = CAUSE) -> Story:
         """Import a session in which the person asks, the agent calls a tool and then says something."""
-        writer = SessionWriter(number, str(folder))
+        writer = Story(number, str(folder))
         writer.user(ASKED)
         writer.tools(ToolCall("Bash", {"command": "tail crane.log"}, "12:00 halt lock=tide"))
-        writer.reply(text_block(said))
+        writer.reply(text(said))
         writer.user("Thanks, now paint the fence.")
         path = self.folder.parent / f"{writer.session}.jsonl"
         path.write_bytes(writer.bytes())

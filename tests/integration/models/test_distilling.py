@@ -16,8 +16,7 @@ from reveried.session_texts import CHARS_MAX, PARTS
 from support.cli import reverie
 from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel, memory
-from support.live_session import LiveSession
-from support.session import session_file
+from support.story import LiveSession, session_file
 from support.waiting import wait_until
 
 SUMMARY = {

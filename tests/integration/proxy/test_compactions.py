@@ -16,9 +16,9 @@ from reverie import wire
 from reverie.client import Client
 from reveried.proxy.server import ProxyServer
 from support.daemon import Daemon, running_daemon
-from support.live_session import LiveSession
 from support.model_server import ModelServer, Request, body_of, raw, read_message
-from support.session import stored_messages
+from support.pages import stored_messages
+from support.story import LiveSession
 from support.upstream import WAIT_S, connected, ok, proxied
 from support.waiting import wait_until
 

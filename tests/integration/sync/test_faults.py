@@ -1,4 +1,7 @@
-"""Fault injection at every system call of an exchange session: files stay whole, and no save is lost."""
+"""Fault injection at every system call of an exchange session: files stay whole, and no save is lost.
+
+Run as a program with a folder, it is that session, and says `did N` after each step.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,108 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
 from reverie import syscalls
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed
-from reverie.sync.displaced import recover
+from reverie.sync.displaced import DisplacedFile, recover
 from reverie.sync.root import Root
-from reverie.sync.swap import Written, write_file
+from reverie.sync.swap import Mismatch, Removed, Written, remove_file, write_file
 from support.soak import count
-from support.spaces import open_root, swap_files
-from support.strace import tracer
-from support.tree_session import AFTER, NOTE, OTHER, SAVED, Stopped, saves, session
+from support.spaces import digest, open_root, swap_files, tracer
+
+NOTE, OTHER = "facts/deep/user.md", "notes.txt"
+ONE, TWO, THREE, FOUR = (f"- Version {number}\n".encode() * 50 for number in ("one", "two", "three", "four"))
+SAVED = b"- Somebody's own words\n"
+
+# What the two files hold after each step; step 0 is the beginning.
+AFTER: list[tuple[bytes | None, bytes | None]] = [
+    (None, None),
+    (ONE, None),
+    (ONE, ONE),
+    (TWO, ONE),
+    (SAVED, ONE),
+    (SAVED + FOUR, ONE),
+    (SAVED + FOUR, ONE),
+    (SAVED + FOUR, None),
+    (SAVED + FOUR, None),
+]
+
+Step: TypeAlias = Callable[[int], None]
+
+
+class Stopped(Exception):
+    """A file that could not be checked and was left as it was: a result, not an error."""
+
+
+def session(root: Root, did: Step, *, person: Callable[[Path], None]) -> None:
+    """Run all steps; `person` saves SAVED over the file just before our bytes are exchanged with it."""
+    out: list[DisplacedFile] = []
+    keep(out, write_file(root, NOTE, ONE, expected=None))
+    did(1)
+    keep(out, write_file(root, OTHER, ONE, expected=None))
+    did(2)
+    keep(out, write_file(root, NOTE, TWO, expected=digest(ONE)))
+    did(3)
+    with just_before_exchange(lambda: person(root.real / NOTE)):
+        overtaken = write_file(root, NOTE, THREE, expected=digest(TWO))
+    if not isinstance(overtaken, Mismatch) or overtaken.saves != (SAVED,) or overtaken.actual != digest(SAVED):
+        raise Stopped
+    assert overtaken.exposed
+    assert overtaken.displaced is not None
+    out.append(overtaken.displaced)
+    did(4)
+    keep(out, write_file(root, NOTE, SAVED + FOUR, expected=digest(SAVED)))
+    did(5)
+    settle(out)
+    did(6)
+    keep(out, remove_file(root, OTHER, expected=digest(ONE)))
+    did(7)
+    settle(out)
+    did(8)
+
+
+def keep(out: list[DisplacedFile], done: Written | Removed | Mismatch) -> None:
+    if isinstance(done, Mismatch):
+        raise Stopped
+    if done.displaced is not None:
+        out.append(done.displaced)
+
+
+def settle(out: list[DisplacedFile]) -> None:
+    for displaced in out:
+        if displaced.settle() is not None or not displaced.settled:
+            raise Stopped
+    out.clear()
+
+
+def saves(path: Path) -> None:
+    """Save by rename, as most editors do."""
+    path.with_name(".draft").write_bytes(SAVED)
+    path.with_name(".draft").replace(path)
+
+
+@contextmanager
+def just_before_exchange(act: Callable[[], None]) -> Iterator[None]:
+    """Run an act once, between our check of the file and the exchange."""
+    real, waiting = syscalls.exchange, [act]
+
+    def exchange(first: str, first_folder: int, second: str, second_folder: int) -> None:
+        while waiting:
+            waiting.pop()()
+        real(first, first_folder, second, second_folder)
+
+    syscalls.exchange = exchange
+    try:
+        yield
+    finally:
+        syscalls.exchange = real
+
 
 TESTS = Path(__file__).resolve().parents[2]
 OF_OS = "open close write pread fsync fchmod fchown fstat stat lstat mkdir rename replace link unlink dup scandir"
@@ -161,7 +250,7 @@ def _run(space: Path, log: Path, *what: str) -> int:
     env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}", "PYTHONDONTWRITEBYTECODE": "1"}
     env.pop("COVERAGE_PROCESS_START", None)
     command = [tracer(), "-f", "-qq", "--seccomp-bpf", "-o", str(log), "-e", *what]
-    command += [sys.executable, "-m", "support.tree_session", str(space)]
+    command += [sys.executable, __file__, str(space)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr, done.stderr
     said = [line.split()[1] for line in done.stdout.splitlines()]
@@ -208,3 +297,9 @@ def test_a_kernel_without_these_calls(tmp_path: Path, error: str) -> None:
     assert done.returncode == 0, done.stderr
     assert (space / "facts/x.md").read_bytes() == b"three"
     assert "(INJECTED)" in (tmp_path / "log").read_text()
+
+
+if __name__ == "__main__":  # the session that a test ends
+    with open_root(Path(sys.argv[1])) as space:
+        print("did 0", flush=True)
+        session(space, lambda step: print(f"did {step}", flush=True), person=saves)

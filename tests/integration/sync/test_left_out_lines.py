@@ -22,9 +22,8 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from support.cli import reverie
-from support.daemon import environment, running_daemon, scratch_home
+from support.daemon import environment, running_daemon, scratch_home, set_clock
 from support.daemon_folder import QUICK, Tree
-from support.daemon_model import set_clock
 from support.soak import count
 from support.waiting import wait_until
 

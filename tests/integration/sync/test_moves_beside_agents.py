@@ -14,10 +14,8 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import ReverieError
-from support.daemon_folder import SAVES, Tree, tree
-from support.simulated_people import COPY
+from support.daemon_folder import COPY, SAVES, Tree, tree, words
 from support.soak import count
-from support.word_ledger import words
 
 ACTS = count(40, 2_000)
 BATCH = 10  # acts between two counts

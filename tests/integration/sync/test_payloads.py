@@ -10,8 +10,7 @@ from reverie.paths import safe_relative
 from reverie.sync.root import Root
 from reverie.sync.scan import FileContent, Stamp, read_file, scan, scan_path
 from reverie.sync.swap import Mismatch, Removed, Written, remove_file, write_file
-from support.path_cases import all_path_cases
-from support.payloads import forms, payloads
+from support.hostile_cases import all_path_cases, forms, payloads
 from support.soak import count
 from support.spaces import digest
 

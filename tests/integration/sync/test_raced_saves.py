@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from support import racing_editor
-from support.daemon_folder import Tree, tree
-from support.file_texts import bytes_below
+from support.daemon_folder import Tree, bytes_below, tree
 from support.soak import count
 from support.waiting import wait_until
 

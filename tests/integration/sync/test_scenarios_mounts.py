@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,14 +23,47 @@ from support.spaces import (
     open_root,
     refusal_reason,
     rescan,
-    root_failure,
-    run_as_nobody,
     run_or_skip,
     scan_and_read,
     swap_files,
     sync_write,
     user_write,
 )
+
+NOBODY = 65534
+
+
+def root_failure(root: Root) -> str:
+    """Assert that the root fails its verification; return the reason."""
+    with pytest.raises(Conflict) as stopped:
+        root.verify()
+    return str(stopped.value.details["reason"])
+
+
+def run_as_nobody(work: Callable[[], object]) -> None:
+    """Run `work` in a child process as an unprivileged user; its failure is raised here. Skip if not root."""
+    if os.getuid() != 0:
+        pytest.skip("needs to be root, to run as another user")
+    receiver, sender = multiprocessing.get_context("fork").Pipe(duplex=False)
+
+    def run() -> None:
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+        try:
+            work()
+            sender.send(None)
+        except BaseException:  # noqa: BLE001 - the parent reports it
+            sender.send(traceback.format_exc())
+        os._exit(0)
+
+    child = multiprocessing.get_context("fork").Process(target=run)
+    child.start()
+    sender.close()
+    failure = receiver.recv()
+    child.join()
+    assert failure is None, failure
+
 
 SECRET = b"of somebody else\n"
 

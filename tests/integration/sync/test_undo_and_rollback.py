@@ -8,7 +8,7 @@ from reverie import wire
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.usecases.conflicts import Keep
 from support.daemon_folder import Tree
-from support.history import newest_operation
+from support.pages import newest_operation
 
 TEXT = "# Facts\n\n- Name: Ada\n- Role: engineer\n"
 

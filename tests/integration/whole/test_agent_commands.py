@@ -11,7 +11,7 @@ import pytest
 
 from reverie.client import Client
 from support.daemon import Daemon
-from support.recorded_shell_call import import_shell_call
+from support.projects import import_shell_call
 from support.waiting import wait_until
 
 

@@ -16,10 +16,9 @@ from reverie.importers.lines import HEAD_BYTES, LINE_BYTES_MAX
 from reveried.cli import send_sessions
 from reveried.follower import FOLLOWED_MAX
 from support.daemon import Daemon, running_daemon, scratch_home
-from support.file_texts import bytes_below
-from support.live_session import LiveSession
-from support.session import stored_messages
-from support.session_writer import SessionWriter
+from support.daemon_folder import bytes_below
+from support.pages import stored_messages
+from support.story import LiveSession, Story
 from support.waiting import wait_until
 
 
@@ -91,7 +90,7 @@ def test_a_transcript_rewritten_in_place_loses_no_line(
     thread = session.start(daemon)["thread"]
     session.say("paint the gate")
     wait_for(client, thread, ["paint the gate"])
-    other = SessionWriter(18, str(project))
+    other = Story(18, str(project))
     for text in ("paint the gate", "mend the hinge of the gate first, and oil it", "and the fence"):
         other.user(text)
     first, *rest = other.bytes().splitlines(keepends=True)

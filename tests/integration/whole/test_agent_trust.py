@@ -16,7 +16,8 @@ from reverie.client import Client
 from reverie.errors import Conflict
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon
-from support.recorded_shell_call import import_shell_call
+from support.projects import import_shell_call
+from support.story import Story
 from support.waiting import wait_until
 
 LONG_AGO = "2026-03-05T10:00:00.000Z"  # before what the tests save
@@ -233,24 +234,10 @@ def test_a_file_of_an_imported_session(daemon: Daemon, client: Client, tmp_path:
         "name": "Write",
         "input": {"file_path": str(file), "content": file.read_text()},
     }
-    lines: list[dict[str, Any]] = [
-        {
-            "type": "user",
-            "uuid": "u1",
-            "sessionId": "s",
-            "timestamp": at,
-            "message": {"role": "user", "content": "Go."},
-        },
-        {
-            "type": "assistant",
-            "uuid": "u2",
-            "parentUuid": "u1",
-            "sessionId": "s",
-            "timestamp": later,
-            "message": {"role": "assistant", "content": [use]},
-        },
-    ]
+    story = Story()
+    story.user("Go.", timestamp=at)
+    story.assistant(use, timestamp=later)
     session = tmp_path / "5e7a1c0e-0000-4000-8000-000000000001.jsonl"
-    session.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    session.write_bytes(story.bytes())
     import_file(client, session, program="claude-code")
     assert memory(client, "The web host is pier").trust == "agent"

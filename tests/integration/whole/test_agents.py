@@ -17,7 +17,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import Conflict
 from support.daemon import Daemon, request, running_daemon
-from support.session import stored_messages
+from support.pages import stored_messages
 from support.soak import count
 
 AGENTS = count(8, 16)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from reverie.store.check import run_check
 from support.cli import reverie
-from support.daemon import Daemon, running_daemon
-from support.http_checks import check_refused
+from support.daemon import Daemon, check_refused, running_daemon
 
 
 def test_a_backup_stays_below_its_folder(daemon: Daemon, tmp_path: Path) -> None:

@@ -12,9 +12,8 @@ from reverie.context.tiers import FRAME
 from reverie.errors import NotFound, ValidationError
 from reverie.wire.contexts import TIERS
 from reveried.cli import send_sessions
-from support.daemon import Daemon
-from support.http_checks import check_refused
-from support.session_writer import SessionWriter, text_block
+from support.daemon import Daemon, check_refused
+from support.story import Story, text
 
 TURNS = 40
 
@@ -101,9 +100,9 @@ def test_what_does_not_fit_together_is_refused(daemon: Daemon, client: Client, t
 
 def test_a_thread_with_a_summary_of_its_client_has_a_text(client: Client, tmp_path: Path) -> None:
     """A short thread that its client had compacted has a text with the words of its messages."""
-    writer = SessionWriter(77, "/home/ann/harbour")
+    writer = Story(77, "/home/ann/harbour")
     writer.user("paint the north gate green")
-    writer.reply(text_block("It is green."))
+    writer.reply(text("It is green."))
     writer.compact("They talked about a gate.", 90_000)
     writer.user("and the fence")
     path = tmp_path / f"{writer.session}.jsonl"

@@ -16,8 +16,8 @@ from reverie.models import NoteCategory
 from reveried.cli.send_sessions import import_file
 from support.api_rules import violations
 from support.daemon import Daemon, running_daemon
-from support.history import newest_operation
-from support.session import session_file, stored_messages
+from support.pages import newest_operation, stored_messages
+from support.story import session_file
 
 
 def talk(client: Client, thread: str, rounds: int, words: int = 40, **options: Any) -> None:

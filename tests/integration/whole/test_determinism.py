@@ -17,9 +17,9 @@ from reverie.client import Client
 from reveried.cli.send_sessions import import_file
 from support.api_rules import violations
 from support.daemon import Daemon, running_daemon, scratch_home
-from support.session import WHY, session_file
 from support.shared import all_sessions
 from support.soak import count
+from support.story import WHY, session_file
 from support.vocabulary import oracle
 
 BUDGETS = (4_000, 8_000, 16_000, 32_000)

@@ -13,8 +13,8 @@ import pytest
 from reverie.client import Client
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, running_daemon
-from support.history import newest_operation
-from support.session import session_file
+from support.pages import newest_operation
+from support.story import session_file
 from support.waiting import wait_until
 
 

@@ -12,7 +12,7 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict
 from support.daemon import Daemon, running_daemon
-from support.said_again import SAID_AGAIN
+from support.prose import SAID_AGAIN
 
 
 @pytest.fixture(scope="module")

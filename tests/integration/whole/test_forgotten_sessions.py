@@ -18,9 +18,10 @@ from reverie.store import ImportRecord, Store
 from reveried.cli.send_sessions import import_file
 from support.cli import reverie
 from support.daemon import Daemon, running_daemon, scratch_home
-from support.live_session import LiveSession
-from support.purged import files_with
-from support.session import generated_session, main_line_messages, session_file, stored_messages
+from support.pages import stored_messages
+from support.stores import files_with
+from support.story import LiveSession, generated_session, session_file
+from support.transcripts import main_line_messages
 from support.waiting import wait_until
 
 WAYS = [[], ["--purge"]]

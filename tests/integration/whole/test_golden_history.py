@@ -30,10 +30,10 @@ from reverie.client import Client
 from reverie.wire import CreateMemory
 from reveried.worker import SHARED_S
 from support.daemon import Daemon, running_daemon, scratch_home
-from support.file_texts import bytes_below
-from support.generated_sessions import generate
-from support.history import newest_operation
+from support.daemon_folder import bytes_below
 from support.mcp_bridge import META, STATELESS
+from support.pages import newest_operation
+from support.story import generate
 
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = ROOT / "tests/golden"

@@ -14,12 +14,10 @@ from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.store.backup import restore
 from reverie.store.check import run_check
 from reveried.cli.send_sessions import import_file
-from support.daemon import Daemon, running_daemon, scratch_home
-from support.history import newest_operation
-from support.http_checks import bearer, check_refused
-from support.pages import all_items
-from support.session import session_file, stored_messages
-from support.tokens import add_token
+from support.daemon import Daemon, bearer, check_refused, running_daemon, scratch_home
+from support.pages import all_items, newest_operation, stored_messages
+from support.stores import add_token
+from support.story import session_file
 
 
 def learnt(client: Client, folder: Path, number: int) -> str:

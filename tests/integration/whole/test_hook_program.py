@@ -20,8 +20,8 @@ import pytest
 from reverie import hook_program
 from reveried.plugin import files, hook_script, write
 from support.daemon import Daemon, running_daemon
-from support.live_session import LiveSession
 from support.mcp_bridge import bridge
+from support.story import LiveSession
 from support.waiting import wait_until
 
 Program = list[str]

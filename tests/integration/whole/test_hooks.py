@@ -17,11 +17,10 @@ from reverie.client import Client
 from reverie.tokenizer import count as tokens
 from reveried.session_texts import CHARS_MAX, PARTS
 from reveried.start_texts import MAX_TOKENS
-from support.churn import compute_processes
 from support.cli import reverie
-from support.daemon import Daemon, running_daemon
-from support.live_session import LiveSession
-from support.session import session_file, stored_messages
+from support.daemon import Daemon, compute_processes, running_daemon
+from support.pages import stored_messages
+from support.story import LiveSession, session_file
 from support.waiting import suspended, wait_until
 
 

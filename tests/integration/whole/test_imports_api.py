@@ -15,10 +15,10 @@ from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ReverieError
 from reverie.wire import CHUNK_MAX_BYTES, ChunkAnswer, ImportPlace
 from reveried.cli import send_sessions
-from support.daemon import Daemon, running_daemon
-from support.history import newest_operation
-from support.http_checks import check_refused
-from support.session import generated_session, main_line_messages, session_file, stored_messages
+from support.daemon import Daemon, check_refused, running_daemon
+from support.pages import newest_operation, stored_messages
+from support.story import generated_session, session_file
+from support.transcripts import main_line_messages
 
 
 def sent(client: Client, position: ImportPlace, data: bytes, *, size: int) -> list[ChunkAnswer]:
@@ -49,7 +49,7 @@ def test_chunks_of_any_size_make_the_same_thread(client: Client) -> None:
         assert sum(answer.added for answer in answers) == data.count(b"\n") == answers[-1].lines
         assert stored_messages(client, position.thread) == main_line_messages(data)
         thread = client.thread(position.thread)
-        assert (thread.source, thread.agent, thread.model) == ("/home/ann/s.jsonl", "claude-code", "claude-demo")
+        assert (thread.source, thread.agent, thread.model) == ("/home/ann/s.jsonl", "claude-code", "claude-generated")
         assert thread.title is not None
         assert thread.title.startswith("The ")
         assert thread.context.tokens > 900
@@ -229,7 +229,7 @@ def test_a_line_beyond_the_limit_is_reported_and_skipped(client: Client) -> None
 def test_secrets_are_redacted_and_counted(client: Client, daemon: Daemon) -> None:
     """Secrets in a transcript are redacted before they are stored, and counted."""
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    line = orjson.loads(generated_session(9).splitlines()[0])
+    line = orjson.loads(generated_session(9).splitlines()[1])
     line["message"]["content"] = f"use {secret} to push"
     position = client.start_import("claude-code", "secret")
     answer = sent(client, position, orjson.dumps(line) + b"\n", size=1 << 20)[0]

@@ -17,9 +17,11 @@ from reverie.client import Client
 from reverie.errors import ReverieError
 from reverie.store.check import run_check
 from reveried.cli import send_sessions
-from support.daemon import Daemon, environment, scratch_home
-from support.session import generated_session, main_line_messages, session_file, stored_messages
+from support.daemon import Daemon, running_daemon
+from support.pages import stored_messages
 from support.soak import count
+from support.story import generated_session, session_file
+from support.transcripts import main_line_messages
 
 KILLS = count(4, 200)
 CLIENTS = 8
@@ -124,8 +126,8 @@ def working(daemon: Daemon, agents: list[Agent], path: Path | None) -> Iterator[
 @contextmanager
 def campaign() -> Iterator[Campaign]:
     """A new store under a daemon whose compute process has started."""
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home)).start()
+    with running_daemon() as daemon:
+        home = daemon.home
         try:
             with Client(daemon.socket) as client:
                 send_sessions.import_file(client, session_file(home, 0, 1), program="claude-code")

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from support.daemon import Daemon, Wire, environment, request, scratch_home
+from support.daemon import Wire, request, running_daemon
 from support.soak import count
 
 KILLS = count(2, 60)
@@ -69,8 +69,7 @@ class Adder:
 def test_a_repeated_post_is_never_not_found() -> None:
     """Under kills every POST of a memory is answered as the first time, also after the memory was forgotten."""
     rng = random.Random(5)
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home)).start()
+    with running_daemon() as daemon:
         stop = threading.Event()
         adders = [Adder(f"agent{number}") for number in range(CLIENTS)]
         threads = [threading.Thread(target=adder.work, args=(daemon.socket, stop)) for adder in adders]

@@ -28,10 +28,12 @@ from reverie.store.check import run_check
 from reveried.cli.send_sessions import import_file
 from reveried.sync.loop import RECORD_S
 from support.daemon import Daemon, running_daemon
-from support.file_texts import bytes_below
-from support.purged import texts_below
-from support.session import main_line_messages, session_file, stored_messages
+from support.daemon_folder import bytes_below
+from support.pages import stored_messages
 from support.soak import count
+from support.stores import texts_below
+from support.story import session_file
+from support.transcripts import main_line_messages
 from support.waiting import wait_until
 
 SEEDS = count(1, 5)  # each a home of its own

@@ -11,11 +11,9 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reveried.cli.send_sessions import import_file
-from support.daemon import Daemon, running_daemon
-from support.history import newest_operation
-from support.http_checks import check_refused
-from support.pages import all_items
-from support.session import WHY, session_file
+from support.daemon import Daemon, check_refused, running_daemon
+from support.pages import all_items, newest_operation
+from support.story import WHY, session_file
 
 KINDS = ("skill", "fact", "procedure", "observation", "mistake", "preference", "episode")
 

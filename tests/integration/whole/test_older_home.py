@@ -21,7 +21,7 @@ from reverie.client import Client
 from reverie.places import Layout
 from reverie.store.check import check
 from support.daemon import Daemon, environment, scratch_home
-from support.history import newest_operation
+from support.pages import newest_operation
 from support.waiting import wait_until
 
 HOMES = sorted((Path(__file__).resolve().parents[2] / "vectors").glob("home-*.json.gz"))

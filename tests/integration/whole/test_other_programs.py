@@ -17,7 +17,7 @@ from reverie.importers import chatgpt
 from reveried.cli.send_sessions import import_file
 from support.cli import reverie
 from support.daemon import Daemon
-from support.history import LIST
+from support.pages import LIST
 
 SESSION = "019ed893-d2a6-7c30-a8b8-5a8a49cfa23e"
 FOLDER = "/home/mira/tidetable"

@@ -19,8 +19,8 @@ from reverie.errors import Conflict, DaemonNotRunning, NotFound, ValidationError
 from reverie.store.check import run_check
 from support.cli import reverie
 from support.daemon import Daemon, environment, request, running_daemon, scratch_home
-from support.purged import files_with
 from support.soak import count
+from support.stores import files_with
 from support.waiting import wait_until
 
 SYLLABLES = ("quok", "zan", "bri", "vex", "lom", "jur", "pax", "dwi")
@@ -321,8 +321,8 @@ def test_a_purge_that_is_killed_once_its_sources_are_gone_leaves_nothing(word: s
 def test_a_killed_purge_is_finished_by_the_next_start() -> None:
     """After a kill at any moment of a purge and a new start the thread is whole, or nothing of it is left."""
     chance = random.Random(7)
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home, REVERIE_SYNC_GRACE_SECONDS="0.1")).start()
+    with running_daemon(REVERIE_SYNC_GRACE_SECONDS="0.1") as daemon:
+        home = daemon.home
         for number in range(count(2, 60)):
             word = f"Zanzibar{'abcdefgh'[number % 8] * (number + 2)}"
             with Client(daemon.socket) as client:

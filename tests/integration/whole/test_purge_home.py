@@ -16,11 +16,10 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound
 from reverie.store.check import run_check
-from support.churn import compute_processes
-from support.daemon import Daemon, environment, running_daemon, scratch_home
-from support.live_session import LiveSession
-from support.purged import files_with
+from support.daemon import Daemon, compute_processes, environment, running_daemon, scratch_home
 from support.soak import count
+from support.stores import files_with
+from support.story import LiveSession
 from support.waiting import suspended, wait_until
 
 FRAMES = (

@@ -12,9 +12,9 @@ from reverie.client import Client
 from reverie.errors import Conflict, ReverieError
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, running_daemon
-from support.history import newest_operation
-from support.session import session_file
+from support.pages import newest_operation
 from support.soak import count
+from support.story import session_file
 
 AT_ONCE = count(10, 32)
 

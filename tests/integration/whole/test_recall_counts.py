@@ -11,7 +11,7 @@ from reverie.client import Client
 from reverie.store import AccessRecord, Kind, Store
 from reverie.store.env import lmdb_options
 from reverie.store.keys import record_key, space_prefix
-from support.daemon import Daemon, environment, scratch_home
+from support.daemon import Daemon, running_daemon
 from support.stores import MASKING, SPACE
 from support.waiting import wait_until
 
@@ -33,8 +33,8 @@ def is_written(home: Path, memory_id: str) -> bool:
 
 def test_a_recall_does_not_wait_for_the_writer() -> None:
     """While nothing can be committed recalls answer and count; after that the counts are in the store."""
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home)).start()
+    with running_daemon() as daemon:
+        home = daemon.home
         with Client(daemon.socket) as client:
             memory_id = client.remember(wire.CreateMemory("the parser is in src/parse.py")).id
             store = lmdb.open(str(home / "data" / "store"), **lmdb_options(1 << 30))  # type: ignore[arg-type]
@@ -64,8 +64,8 @@ def test_every_answer_has_the_counts(client: Client) -> None:
 
 def test_a_killed_daemon_loses_at_most_the_last_counts() -> None:
     """Counted accesses are written while the daemon runs, and counting continues from them after a kill."""
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home)).start()
+    with running_daemon() as daemon:
+        home = daemon.home
         with Client(daemon.socket) as client:
             memory_id = client.remember(wire.CreateMemory("the parser is in src/parse.py")).id
             client.recall("parser")

@@ -15,8 +15,8 @@ from reverie.errors import Forbidden, NotFound, ValidationError
 from reverie.models import Json
 from reveried.cli.send_sessions import import_file
 from support.cli import run_in_process, use_daemon
-from support.daemon import Daemon, environment, scratch_home
-from support.file_texts import bytes_below
+from support.daemon import Daemon, running_daemon
+from support.daemon_folder import bytes_below
 
 WORD = "kq7Xv2LmZ9rTb4Wc"  # a made-up name that is no secret and looks like one
 LABELLED = f"set `password: {WORD}` in the lantern form, then run the beacon check"
@@ -59,10 +59,8 @@ def events_of(client: Client) -> list[wire.Event]:
 
 @pytest.fixture
 def daemon() -> Iterator[Daemon]:
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home)).start()
+    with running_daemon() as daemon:
         yield daemon
-        assert daemon.stop() == 0
 
 
 def test_what_was_wrongly_taken_is_listed_allowed_and_restored_word_for_word(daemon: Daemon, tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from reverie.client import Client
 from reveried.routes import routes
-from support.daemon import Answer, Daemon, running_daemon
-from support.http_checks import check_refused
+from support.daemon import Answer, Daemon, check_refused, running_daemon
 
 MESSAGE = {"messages": [{"role": "user", "content": "once"}]}
 BODIES: dict[str, tuple[Any, Any]] = {

@@ -15,9 +15,9 @@ from reverie.errors import Conflict, Forbidden, NotFound
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel, memory
-from support.history import newest_operation
-from support.said_again import SAID_AGAIN
-from support.session import session_file
+from support.pages import newest_operation
+from support.prose import SAID_AGAIN
+from support.story import session_file
 from support.waiting import wait_until
 
 

@@ -14,7 +14,7 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict, Forbidden, NotFound, ValidationError
 from support.daemon import Daemon, running_daemon, scratch_home
-from support.purged import files_with
+from support.stores import files_with
 from support.waiting import wait_until
 
 GUIDE = """# Queue

@@ -10,9 +10,8 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import NotFound
-from support.daemon import Daemon, environment, scratch_home
-from support.http_checks import check_refused
-from support.transcripts import Transcript, text
+from support.daemon import Daemon, check_refused, running_daemon
+from support.story import Story, text
 
 TRIP = (
     ("user", "Where did you spend the summer?", "2023-07-02T10:00:00Z"),
@@ -125,7 +124,7 @@ def test_languages_without_spaces_are_found(client: Client) -> None:
 
 def test_copies_are_one_hit_with_a_number_that_exists(client: Client) -> None:
     """Of a session that was resumed again and again each message is a hit once, with a number that the thread has."""
-    transcript = Transcript()
+    transcript = Story()
     for number in range(6):
         transcript.user(f"please mend gecko hinge number {number}")
         transcript.assistant(text(f"mended {number}"))
@@ -187,50 +186,46 @@ def test_what_is_no_day_is_refused(daemon: Daemon, body: dict[str, Any]) -> None
 
 def test_a_deleted_thread_is_found_no_more_and_a_purge_leaves_no_word() -> None:
     """A deleted thread is not found any more, and after a purge no file of the saved index has its words."""
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home)).start()
-        with Client(daemon.socket) as client:
-            for thread in ("gone", "purged", "kept"):
-                said(client, thread, ("user", f"the xylophone of {thread}{thread}", "2024-01-01T00:00:00Z"))
-            assert len(found(client, "xylophone")) == 3
-            daemon.stop()
-            daemon.start()
-            client.delete_thread("gone", confirm="gone")
-            assert {thread for thread, _ in found(client, "xylophone")} == {"purged", "kept"}
-            client.delete_thread("purged", confirm="purged", purge=True)
-            assert found(client, "xylophone") == [("kept", 1)]
-            assert message_files(home) != []
-            for path in message_files(home):
-                assert b"purgedpurged" not in path.read_bytes()
-                assert b"gonegone" not in path.read_bytes()
-            said(client, "gone", ("user", "another xylophone", "2024-01-02T00:00:00Z"))
-            assert set(found(client, "xylophone")) == {("kept", 1), ("gone", 1)}
+    with running_daemon() as daemon, Client(daemon.socket) as client:
+        home = daemon.home
+        for thread in ("gone", "purged", "kept"):
+            said(client, thread, ("user", f"the xylophone of {thread}{thread}", "2024-01-01T00:00:00Z"))
+        assert len(found(client, "xylophone")) == 3
         daemon.stop()
+        daemon.start()
+        client.delete_thread("gone", confirm="gone")
+        assert {thread for thread, _ in found(client, "xylophone")} == {"purged", "kept"}
+        client.delete_thread("purged", confirm="purged", purge=True)
+        assert found(client, "xylophone") == [("kept", 1)]
+        assert message_files(home) != []
+        for path in message_files(home):
+            assert b"purgedpurged" not in path.read_bytes()
+            assert b"gonegone" not in path.read_bytes()
+        said(client, "gone", ("user", "another xylophone", "2024-01-02T00:00:00Z"))
+        assert set(found(client, "xylophone")) == {("kept", 1), ("gone", 1)}
 
 
 def test_a_restart_uses_the_saved_index_and_a_kill_loses_nothing() -> None:
     """A restart does not rewrite the saved index, and messages written before a kill are found after it."""
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home)).start()
-        with Client(daemon.socket) as client:
-            said(client, "first", *TRIP)
-            assert found(client, "sister in Oslo")[0] == ("first", 2)
-            daemon.stop()
-            saved = {path: path.stat().st_mtime_ns for path in message_files(home)}
-            assert {path.suffix for path in saved} == {".json", ".segment"}
-            daemon.start()
-            assert found(client, "sister in Oslo")[0] == ("first", 2)
-            said(client, "second", ("user", "the ferry to Oslo was late", "2024-01-01T00:00:00Z"))
-            daemon.kill()
-            assert {path: path.stat().st_mtime_ns for path in message_files(home)} == saved
-            daemon.start()
-            assert ("second", 1) in found(client, "ferry to Oslo late")
-            assert found(client, "sister in Oslo")[0] == ("first", 2)
-            daemon.stop()
-            for path in message_files(home):
-                data = bytearray(path.read_bytes())
-                data[len(data) // 2] ^= 0x10
-                path.write_bytes(data)
-            daemon.start()
-            assert ("second", 1) in found(client, "ferry to Oslo late")
+    with running_daemon() as daemon, Client(daemon.socket) as client:
+        home = daemon.home
+        said(client, "first", *TRIP)
+        assert found(client, "sister in Oslo")[0] == ("first", 2)
         daemon.stop()
+        saved = {path: path.stat().st_mtime_ns for path in message_files(home)}
+        assert {path.suffix for path in saved} == {".json", ".segment"}
+        daemon.start()
+        assert found(client, "sister in Oslo")[0] == ("first", 2)
+        said(client, "second", ("user", "the ferry to Oslo was late", "2024-01-01T00:00:00Z"))
+        daemon.kill()
+        assert {path: path.stat().st_mtime_ns for path in message_files(home)} == saved
+        daemon.start()
+        assert ("second", 1) in found(client, "ferry to Oslo late")
+        assert found(client, "sister in Oslo")[0] == ("first", 2)
+        daemon.stop()
+        for path in message_files(home):
+            data = bytearray(path.read_bytes())
+            data[len(data) // 2] ^= 0x10
+            path.write_bytes(data)
+        daemon.start()
+        assert ("second", 1) in found(client, "ferry to Oslo late")

@@ -9,8 +9,8 @@ import orjson
 from reverie import wire
 from reverie.client import Client
 from reveried.cli.send_sessions import import_file
-from support.daemon import Daemon, environment, scratch_home
-from support.file_texts import bytes_below
+from support.daemon import Daemon, running_daemon
+from support.daemon_folder import bytes_below
 
 VALUE = "tQ7vZr4mKx92hLpWd3"
 TOKEN = "k3j5h2g8f1d9s7a4"  # noqa: S105 - made up
@@ -34,8 +34,8 @@ def transcript(folder: Path) -> Path:
 
 def test_a_value_of_one_message_is_redacted_in_all_that_follow(tmp_path: Path) -> None:
     """In the next message, a note, the title of a thread, a memory, a document and a file, also after a restart."""
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home)).start()
+    with running_daemon() as daemon:
+        home = daemon.home
         with Client(daemon.socket) as client:
             thread = client.create_thread()
             client.append(thread.id, [{"role": "user", "content": f"the password is {VALUE}"}])
@@ -65,8 +65,8 @@ def test_a_value_of_one_message_is_redacted_in_all_that_follow(tmp_path: Path) -
 
 def test_a_file_that_had_the_value_before_it_was_known_is_synced_as_ever() -> None:
     """Syncs without an edit write nothing; edits of store and file are merged, and redact the value in the store."""
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home)).start()
+    with running_daemon() as daemon:
+        home = daemon.home
         mine = home / "root" / "default" / "facts" / "mine.md"
         with Client(daemon.socket) as client:
             client.put_document("facts/mine.md", f"# Mine\n\n- {VALUE} opens it.\n- It is by the sea.\n")
@@ -90,4 +90,3 @@ def test_a_file_that_had_the_value_before_it_was_known_is_synced_as_ever() -> No
             assert VALUE not in text
             assert "opens the gate" in mine.read_text()
             assert client.conflicts().items == []
-        assert daemon.stop() == 0

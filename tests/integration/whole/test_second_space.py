@@ -13,9 +13,9 @@ from reverie.client import Client
 from reverie.errors import Forbidden, NotFound
 from reverie.store.backup import restore
 from reveried.cli.send_sessions import import_file
-from support.daemon import Daemon, environment, running_daemon, scratch_home
-from support.purged import files_with
-from support.session import session_file
+from support.daemon import Daemon, running_daemon, scratch_home
+from support.stores import files_with
+from support.story import session_file
 from support.waiting import wait_until
 
 SPACE = "work"
@@ -131,8 +131,8 @@ def test_purge_by_a_person_and_not_by_an_agent(daemon: Daemon, work: Client, def
 
 def test_a_backup_brings_the_space_its_token_and_its_folder_back() -> None:
     """After a backup is restored, a space's token is valid, and its folder has the restored text."""
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home)).start()
+    with running_daemon() as daemon:
+        home = daemon.home
         copy = home / "data" / "backups" / "copy"
         with Client(daemon.socket) as owner:
             owner.create_space(SPACE)
@@ -148,7 +148,6 @@ def test_a_backup_brings_the_space_its_token_and_its_folder_back() -> None:
             work.sync_now()
             assert "- Before the backup\n" in work.document("facts/kept.md").content
             assert "- Before the backup\n" in text(home / "root" / SPACE / "facts" / "kept.md")
-        assert daemon.stop() == 0
 
 
 def test_the_space_goes_on_after_a_restart() -> None:

@@ -9,8 +9,8 @@ import pytest
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from support.daemon import running_daemon
-from support.history import newest_operation
-from support.thread import logger_fix
+from support.pages import newest_operation
+from support.talk import logger_fix
 
 
 def turns(*texts: str) -> list[dict[str, Any]]:

@@ -25,9 +25,9 @@ from reverie.client import Client
 from reverie.usecases.imported import thread_id
 from reveried.session_texts import PARTS
 from support.daemon import Daemon, running_daemon
-from support.live_session import LiveSession
-from support.session import stored_messages
+from support.pages import stored_messages
 from support.soak import count
+from support.story import LiveSession
 from support.waiting import suspended, wait_until
 
 SESSIONS = count(24, 400)

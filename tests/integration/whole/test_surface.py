@@ -9,8 +9,7 @@ import orjson
 
 from reverie.client import Client
 from reveried.routes import routes
-from support.daemon import Daemon
-from support.http_checks import check_refused
+from support.daemon import Daemon, check_refused
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 

@@ -9,10 +9,8 @@ import pytest
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.store.check import run_check
-from support.daemon import Daemon, running_daemon
-from support.http_checks import check_refused
-from support.pages import all_items
-from support.session import stored_messages
+from support.daemon import Daemon, check_refused, running_daemon
+from support.pages import all_items, stored_messages
 
 Said = list[dict[str, Any]]
 

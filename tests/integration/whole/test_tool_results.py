@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from support.daemon_folder import Tree
-from support.tool_calls import refused, result_of
+from support.pages import refused, result_of
 
 
 def test_prose_becomes_bullets(folder: Tree) -> None:

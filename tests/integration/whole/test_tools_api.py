@@ -10,12 +10,10 @@ import pytest
 from reverie import tools, wire
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ValidationError
-from support.daemon import Daemon, running_daemon
-from support.daemon_folder import Tree, tree
-from support.file_texts import bytes_below
-from support.http_checks import check_refused
-from support.path_cases import all_path_cases
-from support.tool_calls import refused, result_of
+from support.daemon import Daemon, check_refused, running_daemon
+from support.daemon_folder import Tree, bytes_below, tree
+from support.hostile_cases import all_path_cases
+from support.pages import refused, result_of
 
 INDEX = """\
 Available memory:

@@ -13,8 +13,8 @@ from reverie.client import Client
 from reverie.errors import Conflict
 from support.cli import reverie
 from support.daemon import Daemon, running_daemon
-from support.history import newest_operation
 from support.mcp_bridge import bridge
+from support.pages import newest_operation
 
 FORGOTTEN = "Deploys of the harbour go through quay seven"
 OTHER_WORDS = "Quay seven is where the harbour deploys go."

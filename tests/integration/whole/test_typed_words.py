@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reverie.client import Client
 from reveried.cli.send_sessions import import_file
-from support.transcripts import Transcript, call, result, text
+from support.story import Story, call, result, text
 
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, "
 QUESTIONS = [
@@ -22,20 +21,14 @@ QUESTIONS = [
 ANSWERS = {"Which glaze do the bowls get?": "Celadon", "Who fires them?": 'ask "Wilma" at the raku oven'}
 
 
-def queued(operation: str, **content: str) -> dict[str, Any]:
-    """Return a line of the client's queue."""
-    at = "2026-01-02T03:04:05.000Z"
-    return {"type": "queue-operation", "operation": operation, "sessionId": "s1", "timestamp": at, **content}
-
-
 @pytest.fixture
-def session() -> Transcript:
+def session() -> Story:
     """Return a session in which the person types words in each of the ways that are no prompt."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Throw six bowls.")
     transcript.assistant(call("wedge", command="wedge --clay stoneware"))
-    transcript.lines += [queued("enqueue", content="the porcelain is in the cellar")]
-    transcript.lines += [queued("remove")]
+    transcript.queue("enqueue", "the porcelain is in the cellar")
+    transcript.queue("remove")
     transcript.user([result("wedge")])
     transcript.assistant(call("fire", command="kiln --cone 10"))
     said = REFUSED + "the user said:\nbisque them before glazing"
@@ -45,8 +38,8 @@ def session() -> Transcript:
     pairs = ", ".join(f'"{question}"="{answer}"' for question, answer in ANSWERS.items())
     told = f"User has answered your questions: {pairs}. You can now continue with the user's answers in mind."
     transcript.user([result("ask", told)], toolUseResult={**asked, "answers": ANSWERS})
-    transcript.lines += [queued("enqueue", content="sgraffito on all of them")]
-    transcript.lines += [queued("popAll", content="sgraffito on all of them")]
+    transcript.queue("enqueue", "sgraffito on all of them")
+    transcript.queue("popAll", "sgraffito on all of them")
     transcript.assistant(text("Six bowls are thrown."))
     return transcript
 
@@ -61,7 +54,7 @@ def session() -> Transcript:
     ],
 )
 def test_words_outside_of_prompts_are_found_as_the_persons(
-    client: Client, tmp_path: Path, session: Transcript, asked: tuple[str, int, str]
+    client: Client, tmp_path: Path, session: Story, asked: tuple[str, int, str]
 ) -> None:
     """A hit has them as a message of the person, without the client's words; `read_thread` says who said them."""
     query, seq, words = asked
@@ -83,7 +76,7 @@ def test_words_outside_of_prompts_are_found_as_the_persons(
     assert ("in refusing a call" in told) is (seq == 7)
 
 
-def test_words_taken_back_are_not_found(client: Client, tmp_path: Path, session: Transcript) -> None:
+def test_words_taken_back_are_not_found(client: Client, tmp_path: Path, session: Story) -> None:
     """Neither search nor pages, nor a tool that reads the thread, show what was taken back into the input line."""
     path = tmp_path / "session.jsonl"
     path.write_bytes(session.bytes())
@@ -99,7 +92,7 @@ def test_words_taken_back_are_not_found(client: Client, tmp_path: Path, session:
     assert sum("the porcelain is in the cellar" in page for page in pages) == 1
 
 
-def test_a_session_sent_again_is_no_new_line(client: Client, tmp_path: Path, session: Transcript) -> None:
+def test_a_session_sent_again_is_no_new_line(client: Client, tmp_path: Path, session: Story) -> None:
     """Lines of the queue have no id; each is known again by what it says, and a follower continues behind it."""
     path = tmp_path / "session.jsonl"
     whole = session.bytes()

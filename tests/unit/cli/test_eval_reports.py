@@ -8,8 +8,7 @@ import pytest
 
 from reverie.tokenizer import TOKENIZER
 from support.cli import Cli
-from support.compacted import compacted_session
-from support.session import session_file
+from support.story import compacted_session, session_file
 
 
 @pytest.fixture

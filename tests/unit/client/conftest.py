@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reverie.client import AsyncClient, Client
-from support.descriptors import no_leaked_descriptors
+from support.waiting import no_leaked_descriptors
 
 Ask = Callable[..., Any]
 

@@ -17,7 +17,7 @@ from reverie.consolidate.forgotten import (
     statements_in,
 )
 from reverie.models import Add, Candidate, Change, Delete, Keep, MemoryType, Update
-from support.said_again import SAID_AGAIN
+from support.prose import SAID_AGAIN
 
 
 def forgotten(text: str, *, project: str = "") -> Forgotten:

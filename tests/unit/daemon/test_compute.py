@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,39 @@ import pytest
 from reverie.errors import Busy, ReverieError, TokenBudgetExceeded, ValidationError
 from reveried import compute
 from reveried.compute import Compute, ComputeFailed
-from support.compute import jobs_on_the_path, run
-from support.descriptors import descriptor_count
-from support.waiting import wait_until
+from support import fake_jobs
+from support.waiting import descriptor_count, wait_until
 
-__all__ = ["jobs_on_the_path"]
+TESTS = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def jobs_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let child processes import the fake jobs of the tests."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]))
+
+
+def run(
+    work: Callable[[Compute], Awaitable[object]],
+    *,
+    idle_s: float = 30,
+    timeout_s: float = 30,
+    small_jobs: Collection[str] = (),
+) -> None:
+    """Run `work` with a Compute over the fake jobs, and assert that no child is left afterwards."""
+
+    async def main() -> None:
+        made = Compute(idle_s=idle_s, timeout_s=timeout_s, jobs_module="support.fake_jobs", small_jobs=small_jobs)
+        try:
+            await work(made)
+        finally:
+            pids = made.pids()
+            await made.close()
+        for pid in pids:
+            with pytest.raises(ProcessLookupError):
+                os.kill(pid, 0)
+
+    asyncio.run(main())
 
 
 def test_answers_in_another_process() -> None:
@@ -265,3 +294,23 @@ def _alive(pid: int) -> bool:
         return ") Z " not in Path(f"/proc/{pid}/stat").read_text("ascii")
     except OSError:
         return False
+
+
+def test_a_small_job_needs_no_child() -> None:
+    """Without a child a small job runs in the daemon's process, clears its caches, and raises the same errors."""
+
+    async def work(made: Compute) -> None:
+        before = len(fake_jobs.CLEARED)
+        assert await made.run("pid", b"") == str(os.getpid()).encode()
+        assert await made.run("pid", b"", bulk=True) == str(os.getpid()).encode()
+        with pytest.raises(ValidationError, match="no good") as refused:
+            await made.run("refuse", b"here")
+        assert refused.value.details == {"hint": "do better", "where": "here"}
+        with pytest.raises(ReverieError, match="defect failed unexpectedly"):
+            await made.run("defect", b"words of a person")
+        assert len(fake_jobs.CLEARED) - before == 4
+        assert (made.pids(), made.started) == ([], 0)
+        assert await made.run("echo", b"x") == b"x", "no small job: it starts a child"
+        assert await made.run("pid", b"") == str(made.pids()[0]).encode(), "which then takes the small ones too"
+
+    run(work, small_jobs={"pid", "refuse", "defect"})

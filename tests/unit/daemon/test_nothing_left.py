@@ -14,7 +14,7 @@ from reveried import server
 from reveried.process_lock import ProcessLock
 from reveried.server import bind_tcp, bind_unix
 from support.daemon import scratch_home
-from support.descriptors import no_leaked_descriptors
+from support.waiting import no_leaked_descriptors
 
 
 def test_a_refused_lock_is_closed(tmp_path: Path) -> None:

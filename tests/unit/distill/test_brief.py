@@ -6,19 +6,19 @@ from reverie.distill.brief import thread_brief
 from reverie.distill.brief_lines import choose, prepare
 from reverie.distill.steps import read_trace
 from reverie.models import ThreadBrief
-from support.thread import Thread
+from support.talk import Talk
 
 FILE = "/home/ann/tide/src/chart.py"
 
 
-def brief(thread: Thread) -> ThreadBrief:
+def brief(thread: Talk) -> ThreadBrief:
     """Return what a thread has."""
     return thread_brief(read_trace(thread.messages))
 
 
 def test_a_standing_wish_is_chosen_and_what_is_of_the_moment_is_not() -> None:
     """A question, a step of the conversation and a remark are no lines of a brief, however much room it has."""
-    thread = Thread().user("we should be using strong types for the harbours").edit(FILE)
+    thread = Talk().user("we should be using strong types for the harbours").edit(FILE)
     thread.user("are the harbours sorted?").agent("They are.").user("let's continue with this chart now").edit(FILE)
     thread.user("the chart of yesterday looks better").edit(FILE)
     chosen = choose([prepare("one", brief(thread))], (), 2_000)
@@ -31,7 +31,7 @@ def test_a_finding_stands_by_itself() -> None:
     """A sentence that points back, guesses, or is a part of a quotation is none."""
     cause = "The chart is empty because `tide_rows` is read before the file is closed."
     thread = (
-        Thread()
+        Talk()
         .user("why is the chart empty?")
         .agent(
             f"{cause} It needs that because `tide_rows` is lazy. Perhaps `tide_rows` is wrong because of a cache. "
@@ -45,21 +45,21 @@ def test_a_cure_is_what_alone_differs() -> None:
     """A command that passes after another one changed something was not mended by its own words; nor is a part run."""
 
     def cure(*between: str) -> list[str]:
-        thread = Thread().user("publish it").bash("acme push --to harbour", "error: the harbour is ahead", failed=True)
+        thread = Talk().user("publish it").bash("acme push --to harbour", "error: the harbour is ahead", failed=True)
         for command in (*between, "acme push --to harbour --force"):
             thread.bash(command, "done")
         return [line.fix for line in brief(thread).lines if line.kind == "mistake"]
 
     assert cure() == ["acme push --to harbour --force"]
     assert cure("git merge harbour/main") == [""]
-    part = Thread().user("test it").bash("go test ./...", "--- FAIL: TestTide (0.01s)", failed=True)
+    part = Talk().user("test it").bash("go test ./...", "--- FAIL: TestTide (0.01s)", failed=True)
     part.bash("go test ./... -run TestNeap", "ok")
     assert [line.fix for line in brief(part).lines if line.kind == "mistake"] == [""]
 
 
 def test_names_are_the_projects_own() -> None:
     """A path is one where calls were about its folder; commits, flags and paths that everyone knows are no names."""
-    thread = Thread().user("use src/tide.py, encoding/json and origin/main; 28c304f6 broke readTides --name-only")
+    thread = Talk().user("use src/tide.py, encoding/json and origin/main; 28c304f6 broke readTides --name-only")
     names = brief(thread.edit(FILE).bash("ls > /dev/null", "")).names
     assert {"src/tide.py", "src/chart.py", "readTides"} <= set(names)
     assert not {"encoding/json", "origin/main", "dev/null", "28c304f6", "--name-only"} & set(names)

@@ -8,10 +8,10 @@ from reverie.distill import commands, todo
 from reverie.distill.commands import Purpose
 from reverie.distill.distiller import Extractive
 from reverie.distill.steps import ToolCall, read_trace, user_speech
-from support.thread import Thread
+from support.talk import Talk
 
 
-def calls(thread: Thread) -> tuple[ToolCall, ...]:
+def calls(thread: Talk) -> tuple[ToolCall, ...]:
     return read_trace(thread.messages).calls
 
 
@@ -50,7 +50,7 @@ def calls(thread: Thread) -> tuple[ToolCall, ...]:
 )
 def test_purpose_of_a_command(command: str, purpose: Purpose) -> None:
     """A command line is classified as test, build, lint and so on."""
-    [run] = commands.command_runs(calls(Thread().bash(command, "fine")))
+    [run] = commands.command_runs(calls(Talk().bash(command, "fine")))
     assert run.purpose is purpose
     assert not run.failed
 
@@ -69,7 +69,7 @@ def test_purpose_of_a_command(command: str, purpose: Purpose) -> None:
 )
 def test_outcome_of_a_command(command: str, result: str, marked: bool, error: str | None) -> None:  # noqa: FBT001
     """A run has failed by its error flag and exit code; of tests, builds and linters the output counts too."""
-    [run] = commands.command_runs(calls(Thread().bash(command, result, failed=marked)))
+    [run] = commands.command_runs(calls(Talk().bash(command, result, failed=marked)))
     assert run.failed is (error is not None)
     assert run.error == (error or "")
 
@@ -90,7 +90,7 @@ def test_outcome_of_a_command(command: str, result: str, marked: bool, error: st
 def test_a_check_with_exit_code_0(command: str, output: str, code: int, failed: bool) -> None:  # noqa: FBT001
     """The reported exit code decides, unless it may be that of another command of the line; then the output does."""
     result = f"Process exited with code {code}\nOutput:\n{output}"
-    thread = Thread().user("Mend the linter's findings").call("exec_command", {"cmd": command}, result)
+    thread = Talk().user("Mend the linter's findings").call("exec_command", {"cmd": command}, result)
     [run] = commands.command_runs(calls(thread))
     assert run.failed is failed
     state = Extractive().working_state(thread.messages)
@@ -99,13 +99,13 @@ def test_a_check_with_exit_code_0(command: str, output: str, code: int, failed: 
 
 def test_an_unanswered_command_is_no_run() -> None:
     """A command without a result at the end of a thread is not counted as run."""
-    assert commands.command_runs(calls(Thread().unanswered("Bash", {"command": "ls"}))) == []
+    assert commands.command_runs(calls(Talk().open_call("Bash", {"command": "ls"}))) == []
 
 
 def test_commits_are_those_that_git_confirmed() -> None:
     """An amended commit replaces the one before; merge commits in a log are not counted."""
     thread = (
-        Thread()
+        Talk()
         .bash('git commit -m "one"', "[main aaaaaaa] one\n 1 file changed")
         .bash("git commit --amend --no-edit", "[main bbbbbbb] one, better\n 1 file changed")
         .bash('git commit -m "two"', "nothing to commit", failed=True)
@@ -124,13 +124,13 @@ def test_texts_of_commits_and_pull_requests() -> None:
     assert commands.message_texts('gh pr create --title "x" --body "It says \\"hello\\" to all callers"') == [
         'It says "hello" to all callers'
     ]
-    thread = Thread().bash("gh pr create --fill", "https://example.org/a/b/pull/7\nhttps://example.org/a/b/pull/7")
+    thread = Talk().bash("gh pr create --fill", "https://example.org/a/b/pull/7\nhttps://example.org/a/b/pull/7")
     assert commands.pull_requests(calls(thread)) == [("https://example.org/a/b/pull/7", 2)]
 
 
 def test_task_tools_update_the_plan() -> None:
     """Task tools create, rename, change and delete tasks of the plan; unknown tasks are ignored."""
-    thread = Thread()
+    thread = Talk()
     thread.call("TaskCreate", {"subject": "Read it", "description": "all"}, "Task #1 created successfully")
     thread.call("TaskCreate", {"subject": "Drop me"}, "made")
     thread.call("TaskUpdate", {"taskId": "1", "status": "in_progress", "subject": "Read it all"})
@@ -143,7 +143,7 @@ def test_task_tools_update_the_plan() -> None:
 
 def test_a_rewritten_list_keeps_finished_tasks() -> None:
     """Finished tasks of an earlier to-do list stay in the plan when the list is rewritten."""
-    thread = Thread().todos(First="completed", Second="pending").todos(Third="in_progress")
+    thread = Talk().todos(First="completed", Second="pending").todos(Third="in_progress")
     assert [(item.subject, item.status) for item in todo.TodoList().follow(calls(thread)).items()] == [
         ("First", "completed"),
         ("Third", "in_progress"),
@@ -165,7 +165,7 @@ def test_text_of_the_user() -> None:
 
 def test_the_project_folder_is_recognised_beside_files_elsewhere() -> None:
     """The project's folder is found beside edits of a client's plan and of a temporary file elsewhere."""
-    thread = Thread()
+    thread = Talk()
     for name in ("cmd/a.go", "cmd/b.go", "docs/c.md"):
         thread.edit(f"/home/ann/app/{name}")
     thread.edit("/home/ann/.claude/plans/x.md").edit("/private/tmp/y.go")

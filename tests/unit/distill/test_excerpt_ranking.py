@@ -9,12 +9,12 @@ from reverie.distill import excerpts
 from reverie.distill.distiller import Extractive
 from reverie.distill.sentences import specific_names
 from reverie.models import Passage
-from support.thread import Thread, logger_fix
+from support.talk import Talk, logger_fix
 
 ENGINE = Extractive()
 
 
-def ranked_excerpts(thread: Thread, budget: int = 1_000, tail_from_seq: int | None = None) -> tuple[Passage, ...]:
+def ranked_excerpts(thread: Talk, budget: int = 1_000, tail_from_seq: int | None = None) -> tuple[Passage, ...]:
     tail = tail_from_seq or len(thread.messages) + 1
     distilled = ENGINE.distill(
         thread.messages, number=1, previous=None, tail_from_seq=tail, passage_tokens=budget, summary_tokens=0
@@ -22,9 +22,9 @@ def ranked_excerpts(thread: Thread, budget: int = 1_000, tail_from_seq: int | No
     return distilled.passages
 
 
-def long_thread() -> Thread:
+def long_thread() -> Talk:
     """Return a thread with a file read early and never used again, and one that the work edits."""
-    thread = Thread().user("Please make `resolveConfig` in src/settings.py refuse unknown keys")
+    thread = Talk().user("Please make `resolveConfig` in src/settings.py refuse unknown keys")
     old = "\n".join(f"    {n}\tdef forgotten_helper_{n}(self): return old_value_{n} of nothing" for n in range(200))
     thread.call("Read", {"file_path": "/w/app/src/legacy.py"}, old)
     for turn in range(12):
@@ -45,18 +45,18 @@ def test_the_newest_request_ranks_first_and_is_verbatim() -> None:
 
 def test_a_very_long_request_is_shortened_visibly() -> None:
     """The excerpt is the request's beginning, followed by an ellipsis mark."""
-    passages = ranked_excerpts(Thread().user("please look at everything " * 100))
+    passages = ranked_excerpts(Talk().user("please look at everything " * 100))
     assert passages[0].text.startswith("please look at everything")
     assert passages[0].text.endswith("[…]")
     assert len(passages[0].text) < 700
-    assert ranked_excerpts(Thread().user("x" * 2_000))[0].text == "x" * 640 + " […]"
+    assert ranked_excerpts(Talk().user("x" * 2_000))[0].text == "x" * 640 + " […]"
 
 
 def test_the_rest_of_a_long_request_can_be_an_excerpt() -> None:
     """Lines of a pasted plan that the shortened request leaves out are excerpts; its first lines are not repeated."""
     plan = ["Please carry out this plan for `resolveConfig`:"]
     plan += [f"{n}. Move the reading of section {n} into `readSection{n}` and call it from main" for n in range(20)]
-    texts = [passage.text for passage in ranked_excerpts(Thread().user("\n".join(plan)))]
+    texts = [passage.text for passage in ranked_excerpts(Talk().user("\n".join(plan)))]
     assert texts[0].startswith(plan[0])
     assert plan[-1] in texts
     assert plan[0] not in texts
@@ -67,7 +67,7 @@ def test_a_long_line_is_cut_into_pieces() -> None:
     """JSON on one line gives pieces of whole words; encoded data gives none."""
     members = ", ".join(f'"member_{n}": "the value of entry {n}"' for n in range(60))
     image = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo" * 40
-    thread = Thread().call("fetch", {"address": "members"}, f'{{{members}, "image": "{image}"}}')
+    thread = Talk().call("fetch", {"address": "members"}, f'{{{members}, "image": "{image}"}}')
     texts = [passage.text for passage in ranked_excerpts(thread, 4_000) if passage.origin == "fetch"]
     assert all(len(text) <= 300 for text in texts)
     assert all(any(f'"member_{n}":' in text for text in texts) for n in range(50))
@@ -105,7 +105,7 @@ def test_origins_are_files_commands_and_speakers() -> None:
     """Each excerpt names its file, command or speaker."""
     origins = {passage.origin for passage in ranked_excerpts(logger_fix(), 3_000)}
     assert {"logger.ts", "lineTransport.ts", "The agent", "The user"} <= origins
-    thread = Thread().call(
+    thread = Talk().call(
         "Grep", {"pattern": "makeLogger", "path": "/w/src"}, "src/logger.ts:1: makeLogger is made here now"
     )
     thread.call(
@@ -123,19 +123,19 @@ def test_origins_are_files_commands_and_speakers() -> None:
 
 def test_lines_that_explain_a_name_rank_first() -> None:
     """A line about a name ranks before the name alone, and a declaration before a use."""
-    thread = Thread().call(
+    thread = Talk().call(
         "Read", {"file_path": "/w/a.py"}, "retry_limit,\nthe retry_limit counts attempts before failing"
     )
     assert ranked_excerpts(thread)[0].text == "the retry_limit counts attempts before failing"
     used = "total = sum_widgets(shelf, owner, counter)"
     declared = "def sum_widgets(shelf, owner, counter):"
-    thread = Thread().call("Read", {"file_path": "/w/a.py"}, f"{used}\n{declared}")
+    thread = Talk().call("Read", {"file_path": "/w/a.py"}, f"{used}\n{declared}")
     assert ranked_excerpts(thread)[0].text == declared
 
 
 def test_new_statements_rank_before_repetitions() -> None:
     """Words of an already chosen line count less."""
-    thread = Thread()
+    thread = Talk()
     thread.agent("The cache forgets entries whenever writers overlap readers during startup.")
     thread.agent("Whenever writers overlap readers during startup, the cache forgets entries.")
     thread.agent("Migrations finish quickly because the ledger keeps checksums beside records.")
@@ -145,7 +145,7 @@ def test_new_statements_rank_before_repetitions() -> None:
 
 def test_every_kind_of_edit_gives_its_new_lines() -> None:
     """The text that an edit wrote is an excerpt, the text that it replaced is not."""
-    thread = Thread().call(
+    thread = Talk().call(
         "MultiEdit",
         {"file_path": "/w/a.py", "edits": [{"old_string": "old_name", "new_string": "set the new_name here once"}, 3]},
     )
@@ -165,7 +165,7 @@ def test_every_kind_of_edit_gives_its_new_lines() -> None:
 def test_reminders_and_line_numbers_are_not_quoted() -> None:
     """Text that a client adds to a result is left out; very long lines are cut at sentences."""
     sentence = "The frob_count is kept per widget and never reset. "
-    thread = Thread().call(
+    thread = Talk().call(
         "Read",
         {"file_path": "/w/a.py"},
         "     7→the frob_count is reset here daily\n<system-reminder>be good_always</system-reminder>",
@@ -205,7 +205,7 @@ def test_lines_that_share_their_words_are_valued_a_bounded_number_of_times(monke
     lines = 3_000
     sheet = "\n".join(f"+.c{n} {{ color: #{n:06x}; margin: {n}px }}" for n in range(lines))
 
-    told = ranked_excerpts(Thread().user(f"Please review\n{sheet}"), budget=30_000)
+    told = ranked_excerpts(Talk().user(f"Please review\n{sheet}"), budget=30_000)
 
     assert valued < 10_000 + 12 * lines  # 2.6 million before
     assert len(told) > 500

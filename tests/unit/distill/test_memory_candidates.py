@@ -7,25 +7,25 @@ import pytest
 from reverie.consolidate import decide
 from reverie.distill.distiller import Extractive
 from reverie.models import Keep, Memory, MemoryType, Skip, Tier
-from support.thread import Thread
+from support.talk import Talk
 
 ENGINE = Extractive()
 
 
-def contents(thread: Thread, kind: MemoryType) -> list[str]:
+def contents(thread: Talk, kind: MemoryType) -> list[str]:
     return [candidate.content for candidate in ENGINE.candidates(thread.messages) if candidate.type is kind]
 
 
-def asked(question: str, options: dict[str, str], answer: str) -> Thread:
+def asked(question: str, options: dict[str, str], answer: str) -> Talk:
     """Return a thread in which the agent asks through its tool, and the person answers."""
     listed = [{"label": label, "description": about} for label, about in options.items()]
     given = {"questions": [{"question": question, "options": listed}]}
-    return Thread().call("AskUserQuestion", given, f'The user answered: "{question}"="{answer}".')
+    return Talk().call("AskUserQuestion", given, f'The user answered: "{question}"="{answer}".')
 
 
 def test_small_talk_gives_no_memories() -> None:
     """Greetings, thanks and the weather give no candidates."""
-    thread = Thread().user("Hi there!").agent("Hello!").user("Nice weather today. Thanks, bye!").agent("Goodbye!")
+    thread = Talk().user("Hi there!").agent("Hello!").user("Nice weather today. Thanks, bye!").agent("Goodbye!")
     assert ENGINE.candidates(thread.messages, unsure=True) == ()
     assert ENGINE.candidates([]) == ()
 
@@ -37,7 +37,7 @@ def test_what_agents_say_of_code_is_no_memory(tool: str) -> None:
         "The `openStore` function requires an absolute path to the data folder.\n"
         "Always use `openStore` because every commit waits for the disk."
     )
-    thread = Thread().user("Explain the storage layer to me").agent(remark).call(tool, {"prompt": "look"}, remark)
+    thread = Talk().user("Explain the storage layer to me").agent(remark).call(tool, {"prompt": "look"}, remark)
     thread.call("ExitPlanMode", {"plan": remark})
     assert ENGINE.candidates(thread.messages) == ()
 
@@ -45,7 +45,7 @@ def test_what_agents_say_of_code_is_no_memory(tool: str) -> None:
 def test_a_wish_is_quoted_word_for_word_and_once() -> None:
     """A standing wish is told in the person's words, without a date, and once however often it was said."""
     said = "always run `just lint`, even if it's only docs"
-    thread = Thread().bash("ls", "a").user(f"ok. {said}.").bash("ls", "a").user(f"{said.capitalize()}!").bash("ls", "a")
+    thread = Talk().bash("ls", "a").user(f"ok. {said}.").bash("ls", "a").user(f"{said.capitalize()}!").bash("ls", "a")
     [wish] = ENGINE.candidates(thread.messages, unsure=True)
     assert wish.content.casefold() == f"the user wants: “{said}”"
     assert (wish.type, wish.subject) == (MemoryType.PREFERENCE, "user")
@@ -67,7 +67,7 @@ def test_a_wish_is_quoted_word_for_word_and_once() -> None:
 )
 def test_what_passes_is_no_wish(message: str) -> None:
     """What holds for one task, a question, a report or a habit is no wish that is taken without a yes."""
-    thread = Thread().bash("ls", "a").user(message).bash("ls", "a")
+    thread = Talk().bash("ls", "a").user(message).bash("ls", "a")
     found = [one for one in ENGINE.candidates(thread.messages, unsure=True) if not one.provenance.get("waits")]
     assert [one.content for one in found] == []
 
@@ -106,7 +106,7 @@ def test_a_repeated_procedure_is_the_same_memory(tier: Tier) -> None:
     stored = "To run the tests of this project: `make test`."
     for existing in (stored, f"{stored.rstrip('.')}; it passed 10 times, last on 2026-02-08."):
         memory = Memory("m", MemoryType.PROCEDURE, existing, (), "facts/p.md", "2026-02-08", "2026-02-08")
-        thread = Thread().bash("make test", "ok").bash("make test", "ok")
+        thread = Talk().bash("make test", "ok").bash("make test", "ok")
         candidates = [one for one in ENGINE.candidates(thread.messages) if one.type is MemoryType.PROCEDURE]
         changes = decide(candidates, (memory,), tier).changes
         assert [type(change) for change in changes] == [Keep, Skip]

@@ -6,7 +6,7 @@ from reverie import tokenizer
 from reverie.distill import summary_text
 from reverie.distill.distiller import Extractive
 from reverie.models import Distillation, Section
-from support.thread import Thread
+from support.talk import Talk
 
 ENGINE = Extractive()
 
@@ -18,16 +18,16 @@ FAILED = "Reading the archive as a stream did not work: `read_entry` fails on th
 FAILURE = "E AssertionError: expected 7 messages, got 6"
 
 
-def distilled(thread: Thread, number: int = 1, previous: Distillation | None = None) -> Distillation:
+def distilled(thread: Talk, number: int = 1, previous: Distillation | None = None) -> Distillation:
     """Return the distillation of a whole thread, without a preserved tail."""
     return ENGINE.distill(
         thread.messages, number=number, previous=previous, tail_from_seq=len(thread.messages) + 1, passage_tokens=0
     )
 
 
-def beginning() -> Thread:
+def beginning() -> Talk:
     """Return a thread with a request, a plan, a failed approach, a decision, a correction and a failing test."""
-    thread = Thread().user(FIRST_REQUEST)
+    thread = Talk().user(FIRST_REQUEST)
     thread.call("TaskCreate", {"subject": "Support archives above four gigabytes"}, "Task #1 created successfully")
     thread.call("TaskCreate", {"subject": "Describe the export format"}, "Task #2 created successfully")
     thread.call("TaskUpdate", {"taskId": "2", "status": "in_progress"})
@@ -36,9 +36,9 @@ def beginning() -> Thread:
     return thread.bash("pytest -q", FAILURE, failed=True, description="Run the importer's tests")
 
 
-def stretch(number: int) -> Thread:
+def stretch(number: int) -> Talk:
     """Return a thread of other work, long enough to fill a summary several times."""
-    thread = Thread().user(f"Now make panel {number} of the dashboard show the weekly totals as bars")
+    thread = Talk().user(f"Now make panel {number} of the dashboard show the weekly totals as bars")
     for step in range(40):
         thread.agent(
             f"The widget_{number}_{step} draws its bars twice because `render_{number}_{step}` is called from "
@@ -89,7 +89,7 @@ def test_a_task_finished_in_a_later_stretch_is_done_and_no_longer_open() -> None
 
 def test_a_new_task_of_the_same_number_closes_nothing_old() -> None:
     """A new task with the number of an old one, completed later, does not complete the old one."""
-    thread = Thread().call("TaskCreate", {"subject": "Rename the panels"}, "Task #1 created successfully")
+    thread = Talk().call("TaskCreate", {"subject": "Rename the panels"}, "Task #1 created successfully")
     thread.call("TaskUpdate", {"taskId": "1", "status": "completed"})
     current = distilled(thread.user("Thank you, that is all for the panels now"), 2, after(0))
     assert any("four gigabytes" in line for line in current.summary.sections[Section.OPEN_THREADS])
@@ -97,20 +97,18 @@ def test_a_new_task_of_the_same_number_closes_nothing_old() -> None:
 
 def test_a_question_is_open_until_the_next_user_message() -> None:
     """The agent's question is an open thread until the next message of the user."""
-    previous = distilled(
-        Thread().user("Tidy the importer please").agent("Shall I also drop the old reader in `zip.py`?")
-    )
-    silent = distilled(Thread().agent("Meanwhile the tests of `zip.py` were sorted by name."), 2, previous)
+    previous = distilled(Talk().user("Tidy the importer please").agent("Shall I also drop the old reader in `zip.py`?"))
+    silent = distilled(Talk().agent("Meanwhile the tests of `zip.py` were sorted by name."), 2, previous)
     assert any("drop the old reader" in line for line in silent.summary.sections[Section.OPEN_THREADS])
-    answered = distilled(Thread().user("No, leave it, somebody uses that reader"), 3, silent)
+    answered = distilled(Talk().user("No, leave it, somebody uses that reader"), 3, silent)
     assert not any("drop the old reader" in line for line in answered.summary.sections[Section.OPEN_THREADS])
 
 
 def test_a_failing_check_is_listed_until_it_passes() -> None:
     """A failing check is in the summary until a later run of it passes."""
-    later = distilled(Thread().user("Show me the format again").bash("ls", "importer.py"), 2, after(0))
+    later = distilled(Talk().user("Show me the format again").bash("ls", "importer.py"), 2, after(0))
     assert any(line.startswith("Failing tests: ") for line in later.summary.sections[Section.CURRENT_STATE])
-    mended = distilled(Thread().user("Run the tests again").bash("pytest -q", "7 passed"), 3, later)
+    mended = distilled(Talk().user("Run the tests again").bash("pytest -q", "7 passed"), 3, later)
     assert not any(line.startswith("Failing") for line in mended.summary.sections[Section.CURRENT_STATE])
 
 
@@ -120,7 +118,7 @@ def test_the_message_of_a_commit_is_read_without_its_line_breaks_and_signatures(
         "importer: keep the time of every message\n\nThe export stores local times, so the importer has to read the\n"
         "zone from the account file before it converts anything.\n\nSigned-off-by: Ann <ann@example.org>"
     )
-    thread = Thread().user("Commit this please, with a reason").bash(f'git commit -m "{message}"', "[main 1a2b3c4] x")
+    thread = Talk().user("Commit this please, with a reason").bash(f'git commit -m "{message}"', "[main 1a2b3c4] x")
     text = summary_text.render(distilled(thread).summary)
     assert "so the importer has to read the zone from the account file" in text
     assert "Signed-off-by" not in text

@@ -9,8 +9,8 @@ import pytest
 from reverie.distill.distiller import Extractive
 from reverie.distill.own_words import own_words, typed_words
 from reverie.models import Candidate, MemoryType
-from support.poison import MARK, pasted
-from support.thread import Thread
+from support.prose import MARK, pasted
+from support.talk import Talk
 
 PASTES: Final[tuple[str, ...]] = (
     # mails
@@ -98,7 +98,7 @@ KEPT_MIN = 15  # of 22 own rules
 
 def wishes(message: str) -> list[Candidate]:
     """Return the wishes learnt from a message between two calls; those that wait are marked by `waits`."""
-    thread = Thread().bash("ls", "a").user(message).bash("ls", "a")
+    thread = Talk().bash("ls", "a").user(message).bash("ls", "a")
     found = Extractive().candidates(thread.messages, unsure=True)
     return [one for one in found if one.type is MemoryType.PREFERENCE]
 
@@ -131,9 +131,7 @@ def test_no_word_is_lost(text: str) -> None:
 
 def test_what_is_said_and_pasted_is_said() -> None:
     """A rule in the person's own words is kept where it is pasted later, and does not wait beside that."""
-    thread = (
-        Thread().bash("ls", "a").user("Always use pnpm here.").bash("ls", "a").user("Look:\n> Always use pnpm here.")
-    )
+    thread = Talk().bash("ls", "a").user("Always use pnpm here.").bash("ls", "a").user("Look:\n> Always use pnpm here.")
     found = Extractive().candidates(thread.bash("ls", "a").messages, unsure=True)
     assert [(one.content, one.provenance.get("waits")) for one in found] == [
         ("The user wants: “Always use pnpm here”", None)

@@ -9,20 +9,20 @@ from reverie.distill.commands import split_command
 from reverie.distill.distiller import Extractive
 from reverie.distill.procedures import command_uses, merged_uses
 from reverie.models import Add, Candidate, CommandUse, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
-from support.thread import Thread
+from support.talk import Talk
 
 ENGINE = Extractive()
 
 
-def learnt(thread: Thread, others: tuple[CommandUse, ...] = ()) -> list[str]:
+def learnt(thread: Talk, others: tuple[CommandUse, ...] = ()) -> list[str]:
     """Return the procedures and skills of a thread, `others` being the commands of the project's other threads."""
     uses = [*others, *command_uses(ENGINE.facts(thread.messages))]
     found = ENGINE.candidates(thread.messages, uses=uses)
     return [one.content for one in found if one.type in {MemoryType.PROCEDURE, MemoryType.SKILL}]
 
 
-def runs(*commands: str, times: int = 2, description: str = "Look at what was said") -> Thread:
-    thread = Thread()
+def runs(*commands: str, times: int = 2, description: str = "Look at what was said") -> Talk:
+    thread = Talk()
     for command in commands * times:
         thread.bash(command, "ok", description=description)
     return thread
@@ -82,7 +82,7 @@ def test_a_part_of_the_project_is_not_the_project(command: str) -> None:
 
 def test_a_failed_command_counts_for_nothing() -> None:
     """A command that never passed is not learnt; another one that passed is."""
-    thread = Thread()
+    thread = Talk()
     for _ in range(3):
         thread.bash("npm test", "Exit code 1\n3 failed", failed=True)
     thread.bash("npx vitest run", "ok").bash("npx vitest run", "ok")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.distill.distiller import Extractive
-from support.thread import Thread
+from support.talk import Talk
 
 GERMAN = """\
 Na, wie war dein Wochenende? Meins war total verregnet.
@@ -205,7 +205,7 @@ Have a good day, and enjoy the coffee!
 def test_small_talk_leaves_nothing(talk: str) -> None:
     """Thirty turns about family, work and weather give no candidates."""
     lines = talk.strip().split("\n")
-    thread = Thread()
+    thread = Talk()
     for number, line in enumerate(lines):
         thread = thread.agent(line) if number % 2 else thread.user(line)
     assert len(lines) == 30

@@ -8,7 +8,7 @@ from reverie import tokenizer
 from reverie.distill import summary_text
 from reverie.distill.distiller import Extractive
 from reverie.models import Distillation, Section, Summary
-from support.thread import Thread, logger_fix
+from support.talk import Talk, logger_fix
 
 ENGINE = Extractive()
 HEADINGS = [
@@ -22,7 +22,7 @@ HEADINGS = [
 ]
 
 
-def distilled(thread: Thread, number: int = 1, previous: Distillation | None = None) -> Distillation:
+def distilled(thread: Talk, number: int = 1, previous: Distillation | None = None) -> Distillation:
     """Return the distillation of all messages of a thread, without a preserved tail."""
     return ENGINE.distill(
         thread.messages, number=number, previous=previous, tail_from_seq=len(thread.messages) + 1, passage_tokens=2_000
@@ -103,7 +103,7 @@ def test_summary_of_a_task() -> None:
 def test_a_yes_is_listed_with_the_accepted_proposal() -> None:
     """A person's `yes` is listed as a decision together with the proposal that it accepts."""
     thread = (
-        Thread()
+        Talk()
         .user("How should `loadConfig` treat unknown keys in the settings file?")
         .agent("I suggest that `loadConfig` refuses unknown keys and names the nearest one. Shall I?")
         .user("yes, do it")
@@ -114,7 +114,7 @@ def test_a_yes_is_listed_with_the_accepted_proposal() -> None:
 
 def test_a_yes_without_a_proposal_decides_nothing() -> None:
     """An `ok` after a statement that proposes nothing is not listed as a decision."""
-    thread = Thread().user("Sort the imports of `zip.py`").agent("The imports of `zip.py` are sorted by length now.")
+    thread = Talk().user("Sort the imports of `zip.py`").agent("The imports of `zip.py` are sorted by length now.")
     decisions = distilled(thread.user("ok, now the next file")).summary.sections[Section.DECISIONS]
     assert not any(line.startswith("User:") for line in decisions)
 
@@ -123,7 +123,7 @@ def test_answers_to_questions_are_decisions() -> None:
     """The answer to an AskUserQuestion call is listed as a decision, with its question."""
     question = "Which database should the cache use?"
     thread = (
-        Thread()
+        Talk()
         .user("Add a cache to the resolver please, it is slow")
         .call(
             "AskUserQuestion",
@@ -136,11 +136,11 @@ def test_answers_to_questions_are_decisions() -> None:
 
 def test_open_threads_survive_five_distillations() -> None:
     """Open items stay through five distillations, and are removed once they are completed."""
-    current = distilled(Thread().user("Build the importer for us").todos(Support_gzip="pending", Count_lines="pending"))
+    current = distilled(Talk().user("Build the importer for us").todos(Support_gzip="pending", Count_lines="pending"))
     for number in range(2, 6):
-        current = distilled(Thread().user(f"Unrelated remark number {number} about the weather"), number, current)
+        current = distilled(Talk().user(f"Unrelated remark number {number} about the weather"), number, current)
     assert "To do: Support gzip" in current.summary.sections[Section.OPEN_THREADS]
-    closed = distilled(Thread().user("Now finish it all").todos(Support_gzip="completed"), 6, current)
+    closed = distilled(Talk().user("Now finish it all").todos(Support_gzip="completed"), 6, current)
     assert "To do: Support gzip" not in closed.summary.sections[Section.OPEN_THREADS]
     assert "To do: Count lines" in closed.summary.sections[Section.OPEN_THREADS]
 
@@ -148,7 +148,7 @@ def test_open_threads_survive_five_distillations() -> None:
 def test_corrections_and_the_beginning_are_carried_over() -> None:
     """The thread's first request and its corrections stay in later summaries."""
     first = distilled(logger_fix())
-    second = distilled(Thread().user("Write the release notes for version two").user("Add the dates as well"), 2, first)
+    second = distilled(Talk().user("Write the release notes for version two").user("Add the dates as well"), 2, first)
     sections = second.summary.sections
     assert any("don't touch the public makeLogger" in line for line in sections[Section.CORRECTIONS])
     assert any(line.startswith("The thread began with: The logger") for line in sections[Section.TASK_CONTEXT])

@@ -9,7 +9,7 @@ import pytest
 from reverie.distill.distiller import Extractive
 from reverie.distill.steps import read_trace
 from reverie.models import MemoryType
-from support.thread import Thread
+from support.talk import Talk
 
 ENGINE = Extractive()
 PATCH = """*** Begin Patch
@@ -50,7 +50,7 @@ PATCH = """*** Begin Patch
 )
 def test_commands_of_every_client(tool: str, given: dict[str, Any], command: str) -> None:
     """A shell command of any client's tool is read as a call of `Bash` with that command."""
-    [call] = read_trace(Thread().call(tool, given).messages).calls
+    [call] = read_trace(Talk().call(tool, given).messages).calls
     assert (call.tool, call.word("command")) == ("Bash", command)
 
 
@@ -68,7 +68,7 @@ def test_commands_of_every_client(tool: str, given: dict[str, Any], command: str
 )
 def test_results_of_commands(result: str, shown: str, failed: bool) -> None:  # noqa: FBT001
     """The exit status is read from the client's header, which is cut from the shown output."""
-    thread = Thread().call("exec_command", {"cmd": "./run"}, result)
+    thread = Talk().call("exec_command", {"cmd": "./run"}, result)
     [call] = read_trace(thread.messages).calls
     assert call.result == shown
     [run] = ENGINE.facts(thread.messages).runs
@@ -87,32 +87,32 @@ def test_results_of_commands(result: str, shown: str, failed: bool) -> None:  # 
 )
 def test_a_status_below_the_output(result: str, failed: bool) -> None:  # noqa: FBT001
     """A failure status in the last line of an output is read as an exit code; the output stays."""
-    [call] = read_trace(Thread().call("run_shell_command", {"command": "./run"}, result).messages).calls
+    [call] = read_trace(Talk().call("run_shell_command", {"command": "./run"}, result).messages).calls
     assert call.result.endswith(result)
     assert call.result.startswith("Exit code ") is failed
 
 
 def test_a_patch_is_an_edit_of_each_of_its_files() -> None:
     """A patch is read as one edit or new file for each of its files; an unreadable patch keeps its own tool name."""
-    edits = read_trace(Thread().call("apply_patch", {"input": PATCH}).messages).calls
+    edits = read_trace(Talk().call("apply_patch", {"input": PATCH}).messages).calls
     assert [(call.tool, call.path, call.word("new_string") or call.word("content")) for call in edits] == [
         ("Edit", "src/parser.py", "new = 1"),
         ("Write", "src/lexer.py", "first\nsecond\n"),
     ]
     hunks = "*** Begin Patch\n*** Update File: a.py\n@@ def one\n one\n-two\n+2\n@@\n-six\n*** Delete File: b.py\n"
-    [call] = read_trace(Thread().call("patch", {"patchText": f"{hunks}*** End Patch"}).messages).calls
+    [call] = read_trace(Talk().call("patch", {"patchText": f"{hunks}*** End Patch"}).messages).calls
     assert call.input["edits"] == [
         {"old_string": "one\ntwo", "new_string": "one\n2"},
         {"old_string": "six", "new_string": ""},
     ]
-    [odd] = read_trace(Thread().call("apply_patch", {"input": "nothing"}).messages).calls
+    [odd] = read_trace(Talk().call("apply_patch", {"input": "nothing"}).messages).calls
     assert odd.tool == "apply_patch"
 
 
 def test_files_plans_and_searches_of_other_clients() -> None:
     """Calls that read, write, search or plan are read as those of Claude Code; an unknown tool keeps its name."""
     thread = (
-        Thread()
+        Talk()
         .call("read_file", {"target_file": "a.py"})
         .call("write_to_file", {"path": "b.py", "content": "x = 1"})
         .call("search_file_content", {"pattern": "x", "dir_path": "src"})
@@ -165,7 +165,7 @@ def test_files_plans_and_searches_of_other_clients() -> None:
 )
 def test_editors_of_other_clients(tool: str, given: dict[str, Any], call: tuple[str, dict[str, Any]]) -> None:
     """Calls of other editors (several edits at once, other names of inputs) are read as those of Claude Code."""
-    [found] = read_trace(Thread().call(tool, given).messages).calls
+    [found] = read_trace(Talk().call(tool, given).messages).calls
     assert (found.tool, {**found.input, **call[1]}) == (call[0], found.input)
 
 
@@ -178,7 +178,7 @@ def test_editors_of_other_clients(tool: str, given: dict[str, Any], call: tuple[
 )
 def test_a_call_that_reads_several_files(tool: str, given: dict[str, Any], paths: list[str]) -> None:
     """A call that reads several files is read as one `Read` for each; patterns name no file."""
-    calls = read_trace(Thread().call(tool, given).messages).calls
+    calls = read_trace(Talk().call(tool, given).messages).calls
     assert [(call.tool, call.path) for call in calls] == [("Read", path) for path in paths]
 
 
@@ -193,7 +193,7 @@ def test_a_call_that_reads_several_files(tool: str, given: dict[str, Any], paths
 )
 def test_plans_of_other_clients(tool: str, given: dict[str, Any]) -> None:
     """Plans of other clients are read as a call of `TodoWrite` with the same steps and their states."""
-    [found] = read_trace(Thread().call(tool, given).messages).calls
+    [found] = read_trace(Talk().call(tool, given).messages).calls
     steps = [{"content": text, "status": "pending"} for text in ("Write it", "Test it")]
     assert (found.tool, found.input) == ("TodoWrite", {"todos": steps})
 
@@ -205,7 +205,7 @@ def test_a_session_of_codex_teaches_like_one_of_claude_code() -> None:
         "git commit -m \"$(cat <<'EOF'\nfeat(parser): accept tabs before a heading\n\n"
         'Tabs were counted as one space, so that nested headings lost their level.\nEOF\n)"'
     )
-    thread = Thread().user("Nested headings lose their level, please look into the parser of documents")
+    thread = Talk().user("Nested headings lose their level, please look into the parser of documents")
     for _ in range(2):
         thread.call("apply_patch", {"input": PATCH}, f"{ok}Success").call("exec_command", {"cmd": "make test"}, ok)
     thread.call(
@@ -238,6 +238,6 @@ def test_a_session_of_codex_teaches_like_one_of_claude_code() -> None:
 def test_housekeeping_is_no_episode(subject: str) -> None:
     """Commits of merges, review answers, tests, documents or leftovers make no candidate, whatever they explain."""
     message = f'git commit -m "{subject}\n\nThe parser was wrong before because tabs were counted as one space."'
-    thread = Thread().user("Nested headings lose their level, please fix that").edit("/w/src/parser.py")
+    thread = Talk().user("Nested headings lose their level, please fix that").edit("/w/src/parser.py")
     thread.bash(message, f"[main 1a2b3c4] {subject}")
     assert ENGINE.candidates(thread.messages) == ()

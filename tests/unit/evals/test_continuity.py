@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -15,11 +16,21 @@ from reverie.evals.after_transcript import context_of
 from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK, TIERS, Report, continuity, svg
 from reverie.evals.cuts import find_cuts
 from reverie.importers.find import read_entries
-from support.compacted import compacted_session
-from support.shared import SHARED, load_program, real_sessions
+from support.shared import SHARED, real_sessions
+from support.story import compacted_session
 
 JUDGED = ("2026-01-05-", "1a289c77-")  # the two smallest sessions that were compacted
 BUDGETS = (4_000, 16_000)
+
+
+def load_program(path: Path) -> Any:
+    """Return a Python file outside of the project, such as a judge of measurements, as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 from reverie.evals.continuity import Mean, mean_over_sessions, names_in_context, plain_tail, score, talk_alone
 from reverie.evals.cuts import Cut, find_cuts, names, read_lines, word_sequences, words_beside
 from reverie.tokenizer import count
-from support.compacted import compacted_session
-from support.transcripts import Transcript, text, thread_entries
+from support.story import Story, compacted_session, text
+from support.transcripts import thread_entries
 
 LINE = "The retry counter of `reset_parser` lives in src/parser_core.py beside the clock"
 
@@ -108,7 +108,7 @@ def test_too_little_before_or_after_a_cut() -> None:
 
 def test_read_lines() -> None:
     """Subagents, repeated lines and lines without a message are left out; `words` has no text inserted by a client."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("<system-reminder>be brief</system-reminder>Please look")
     transcript.assistant(text("Looking."), isSidechain=True)
     transcript.user("<command-name>/clear</command-name>")
@@ -130,7 +130,7 @@ def test_read_lines() -> None:
 
 def test_names_after_escaped_white_space() -> None:
     """A name after a tab or a line break in a tool input does not begin with the letter of the escape."""
-    transcript = Transcript()
+    transcript = Story()
     code = "func main() {\n\tparse_header(x)\n\n\t\tread_body(y)\n}"
     transcript.assistant({"type": "tool_use", "id": "t1", "name": "Write", "input": {"content": code}})
     (line,) = read_lines(thread_entries(transcript.bytes()))
@@ -140,7 +140,7 @@ def test_names_after_escaped_white_space() -> None:
 
 def test_baselines() -> None:
     """The plain-tail baseline stops at the first line over the budget; the talk-alone baseline skips that line."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("the first words")
     transcript.user("many words " * 100)
     transcript.user("the last words")

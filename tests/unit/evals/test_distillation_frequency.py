@@ -12,9 +12,9 @@ from reverie.errors import ValidationError
 from reverie.evals.frequency import BESIDE, frequency, one_thread
 from reverie.importers.find import read_entries
 from reverie.importers.join import main_line
-from support.generated_sessions import generated_files
 from support.shared import real_sessions
 from support.soak import count
+from support.story import generated_files
 from support.talk import Talk
 
 RESULT = "the result of the call goes on and on " * 300  # about 2,700 tokens

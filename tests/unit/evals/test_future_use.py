@@ -7,25 +7,25 @@ from pathlib import Path
 import pytest
 
 from reverie.evals.memory_use import FutureUse, Row, Session, future_use, measured
-from support.session import session_file
-from support.thread import Thread
+from support.story import session_file
+from support.talk import Talk
 
 
-def session(day: int, thread: Thread, project: str = "harbour") -> Session:
+def session(day: int, thread: Talk, project: str = "harbour") -> Session:
     """Return a session on a day of January."""
     return Session(f"s{day}", project, f"2026-01-{day:02}T09:00:00.000Z", tuple(thread.messages))
 
 
-def ran_tests(command: str, *, failed: bool = False) -> Thread:
+def ran_tests(command: str, *, failed: bool = False) -> Talk:
     """Return a session that runs the tests twice."""
-    thread = Thread().user("Please run the tests of the parser and look at them.")
+    thread = Talk().user("Please run the tests of the parser and look at them.")
     for _ in range(2):
         thread.bash(command, "1 failed" if failed else "3 passed", failed=failed)
     return thread.agent("Done.")
 
 
-def wished(text: str) -> Thread:
-    return Thread().user("Please look at the parser first.").bash("ls", "a").user(text).agent("Yes.").bash("ls", "a")
+def wished(text: str) -> Talk:
+    return Talk().user("Please look at the parser first.").bash("ls", "a").user(text).agent("Yes.").bash("ls", "a")
 
 
 def by_type(result: FutureUse) -> dict[str, tuple[int, int, int]]:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import orjson
 import pytest
 
 from reverie import tokenizer
@@ -17,30 +16,25 @@ from reverie.evals.__main__ import main
 from reverie.evals.after_transcript import context_text, knowledge_text
 from support.shared import all_sessions
 from support.soak import count
-from support.thread import Thread, logger_fix
+from support.story import Story
+from support.talk import Talk, logger_fix
 
 BUDGETS = (4_000, 8_000, 16_000, 32_000)
 
 
-def transcript(path: Path, thread: Thread) -> Path:
+def transcript(path: Path, thread: Talk) -> Path:
     """Write the thread as a transcript and return its path."""
-    rows = [
-        {
-            "type": message.role,
-            "uuid": f"00000000-0000-4000-8000-{number:012}",
-            "parentUuid": None,
-            "timestamp": message.at,
-            "message": {"role": message.role, "content": message.content, "id": f"msg_{number}"},
-        }
-        for number, message in enumerate(thread.messages)
-    ]
-    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    story = Story()
+    for number, message in enumerate(thread.messages):
+        said = {"role": message.role, "content": message.content, "id": f"msg_{number}"}
+        story.add(message.role, message=said, timestamp=message.at)
+    path.write_bytes(story.bytes())
     return path
 
 
-def long_thread() -> Thread:
+def long_thread() -> Talk:
     """Return a thread of 150 requests, edits and replies."""
-    thread = Thread()
+    thread = Talk()
     for number in range(150):
         thread.user(f"Please add field number {number} to the `WireRecord` in src/wire_{number}.py and test it")
         thread.edit(
@@ -77,7 +71,7 @@ def test_context_fits_as_counted(tmp_path: Path, budget: int) -> None:
 
 def test_last_turn_larger_than_the_budget_is_distilled(tmp_path: Path) -> None:
     """If the last turn does not fit, everything is distilled and the tail is empty."""
-    thread = Thread().user("Please write the whole manual of the pump in one go")
+    thread = Talk().user("Please write the whole manual of the pump in one go")
     thread.call("Write", {"file_path": "/w/manual.md", "content": "The pump_valve opens at noon. " * 4_000})
     text = context_text(transcript(tmp_path / "a.jsonl", thread), 2_000)
     assert tokenizer.count(text) <= 2_000
@@ -88,7 +82,7 @@ def test_an_open_call_that_takes_all_room_is_distilled(tmp_path: Path) -> None:
     """An unanswered call that leaves no room for excerpts is distilled too."""
     thread = logger_fix()
     body = "\n".join(f"export const stored_value_{number} = {number}" for number in range(330))
-    thread.unanswered("Write", {"file_path": "/home/ann/app/src/values.ts", "content": body})
+    thread.open_call("Write", {"file_path": "/home/ann/app/src/values.ts", "content": body})
     text = context_text(transcript(tmp_path / "a.jsonl", thread), 3_700)
     assert tokenizer.count(text) <= 3_700
     assert "no, don't touch the public makeLogger signature in src/logger.ts" in text.partition("## Excerpts")[2]

@@ -13,7 +13,7 @@ from reverie.importers.claude_code import is_command
 from reverie.importers.detect import json_object_of, read_line
 from reverie.importers.lines import DEPTH_MAX
 from reverie.models import Entry, EntryKind
-from support.transcripts import bad_line_bytes, parse_line
+from support.transcripts import bad_line_bytes
 
 AT = "2026-01-02T03:04:05.678Z"
 
@@ -130,7 +130,7 @@ def test_fields_of_a_reply() -> None:
 )
 def test_fields_of_unexpected_type_stay_in_extra(value: dict[str, Any]) -> None:
     """A value that its field cannot have stays in `extra`, so that the line can be rebuilt."""
-    assert json_object_of(parse_line(orjson.dumps(value), 1)) == value
+    assert json_object_of(read_line(orjson.dumps(value), 1)[0]) == value
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_many_brackets_side_by_side_are_not_deep() -> None:
 
 def test_the_last_of_duplicate_keys_counts() -> None:
     """Of duplicate keys in a line the last one counts, as in JavaScript, which writes these files."""
-    assert parse_line(b'{"role":"user","content":"a","content":"b"}', 1).content == "b"
+    assert read_line(b'{"role":"user","content":"a","content":"b"}', 1)[0].content == "b"
 
 
 def test_half_a_surrogate_pair_is_replaced_and_reported() -> None:
@@ -240,7 +240,7 @@ def test_an_invalid_time_is_reported_and_stored(timestamp: Any) -> None:
 def test_a_bad_line_has_no_json() -> None:
     """`json_object_of` an unreadable line raises ValidationError with a hint."""
     with pytest.raises(ValidationError, match="line 9") as caught:
-        json_object_of(parse_line(b"hello", 9))
+        json_object_of(read_line(b"hello", 9)[0])
     assert caught.value.hint
 
 
@@ -257,4 +257,4 @@ def test_a_bad_line_has_no_json() -> None:
 )
 def test_a_slash_command_is_distinguished_from_its_output(value: dict[str, Any], *, typed: bool) -> None:
     """`is_command` returns True for a slash command that was typed, False for what the client prints of it."""
-    assert is_command(parse_line(orjson.dumps(value), 1)) is typed
+    assert is_command(read_line(orjson.dumps(value), 1)[0]) is typed

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from reverie.importers.join import typed_asides
-from support.transcripts import Transcript
+from support.story import Story
+from support.transcripts import thread_entries
 
 
 def command(name: str, arguments: str = "") -> str:
@@ -12,9 +13,9 @@ def command(name: str, arguments: str = "") -> str:
     return "\n".join(f"<command-{part}>{words}</command-{part}>" for part, words in parts)
 
 
-def asides(transcript: Transcript) -> list[str]:
+def asides(transcript: Story) -> list[str]:
     """Return the slash commands of a transcript, as texts."""
-    return [str(message.content) for message in typed_asides(transcript.entries())]
+    return [str(message.content) for message in typed_asides(thread_entries(transcript.bytes()))]
 
 
 def test_commands_of_the_person_are_shown_with_their_arguments() -> None:
@@ -22,7 +23,7 @@ def test_commands_of_the_person_are_shown_with_their_arguments() -> None:
 
     What is typed behind `/compact` is.
     """
-    transcript = Transcript()
+    transcript = Story()
     transcript.user(command("review", "158"))
     transcript.user(command("clear"))
     transcript.user("<local-command-stdout>cleared</local-command-stdout>")

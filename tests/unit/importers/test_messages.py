@@ -6,23 +6,24 @@ from typing import Any
 
 from reverie.importers.join import PastSummary, main_line, past_summaries
 from reverie.models import NO_RESULT, ORPHAN_RESULT, Message
-from support.transcripts import Transcript, call, result, text, thread_entries
+from support.story import Story, call, result, text
+from support.transcripts import thread_entries
 
 
 def no_result(name: str) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": name, "is_error": True, "content": NO_RESULT}
 
 
-def check(transcript: Transcript, *expected: tuple[str, Any], verbatim: bool = False) -> list[Message]:
+def check(transcript: Story, *expected: tuple[str, Any], verbatim: bool = False) -> list[Message]:
     """Assert that the main line has these roles and contents."""
-    messages = main_line(transcript.entries(), verbatim=verbatim)
+    messages = main_line(thread_entries(transcript.bytes()), verbatim=verbatim)
     assert [(message.role, message.content) for message in messages] == list(expected)
     return messages
 
 
 def test_parallel_calls_with_results_in_between() -> None:
     """The reply is one message, and all results are the one after it."""
-    talk = Transcript()
+    talk = Story()
     talk.assistant(call("a"), reply="m")
     talk.user([result("a")])
     talk.assistant(call("b"), call("c"), reply="m")
@@ -40,7 +41,7 @@ def test_parallel_calls_with_results_in_between() -> None:
 
 def test_text_typed_while_a_tool_ran_follows_its_result() -> None:
     """Text that was typed while a tool ran comes behind the tool's result, in one message."""
-    talk = Transcript()
+    talk = Story()
     talk.assistant(call("a"), reply="m")
     talk.user("hurry")
     talk.user([text("please"), result("a")])
@@ -55,7 +56,7 @@ def test_text_typed_while_a_tool_ran_follows_its_result() -> None:
 
 def test_a_reply_interrupted_by_a_prompt_is_two_messages() -> None:
     """The parts of a reply before and after a prompt stay two messages, in this order."""
-    talk = Transcript()
+    talk = Story()
     talk.assistant(text("one"), reply="m")
     talk.user("wait")
     talk.assistant(text("two"), reply="m")
@@ -64,7 +65,7 @@ def test_a_reply_interrupted_by_a_prompt_is_two_messages() -> None:
 
 def test_a_late_result_goes_to_its_call() -> None:
     """A tool result that comes after another reply is moved right behind its call."""
-    talk = Transcript()
+    talk = Story()
     talk.assistant(call("a"))
     talk.assistant(text("meanwhile"))
     talk.user([result("a")])
@@ -73,12 +74,12 @@ def test_a_late_result_goes_to_its_call() -> None:
 
 def test_an_id_that_is_used_again_belongs_to_the_nearest_call() -> None:
     """Some models number their calls anew in each turn: a result answers the call before it."""
-    talk = Transcript()
+    talk = Story()
     for turn in range(3):
         talk.user(f"task {turn}")
         talk.assistant(call("call_0"))
         talk.user([result("call_0", f"output {turn}")])
-    messages = main_line(talk.entries(), verbatim=True)
+    messages = main_line(thread_entries(talk.bytes()), verbatim=True)
     assert [message.content for message in messages[2::3]] == [
         [result("call_0", f"output {turn}")] for turn in range(3)
     ]
@@ -86,7 +87,7 @@ def test_an_id_that_is_used_again_belongs_to_the_nearest_call() -> None:
 
 def test_a_call_without_a_result_gets_a_placeholder() -> None:
     """Calls without a result get placeholder results before the user's text; verbatim messages get none."""
-    talk = Transcript()
+    talk = Story()
     talk.assistant(call("a"), call("b"))
     talk.user("[Request interrupted by user]")
     talk.user("again")
@@ -110,9 +111,9 @@ def test_a_call_without_a_result_gets_a_placeholder() -> None:
 
 def test_a_call_at_the_end_or_before_another_reply_is_closed() -> None:
     """A call without a result gets a placeholder at the end of a session, and before the reply after a compaction."""
-    talk = Transcript()
+    talk = Story()
     talk.assistant(call("a"))
-    talk.compaction("so far")
+    talk.compact("so far")
     talk.assistant(call("b"))
     check(
         talk,
@@ -126,7 +127,7 @@ def test_a_call_at_the_end_or_before_another_reply_is_closed() -> None:
 def test_a_result_without_its_call_becomes_text() -> None:
     """A tool result without a call, or a second one of the same call, becomes text; images in it stay images."""
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
-    talk = Transcript()
+    talk = Story()
     talk.user([result("gone", "it said this")])
     talk.assistant(call("a"))
     talk.user([result("a", "first")])
@@ -138,31 +139,31 @@ def test_a_result_without_its_call_becomes_text() -> None:
         ("user", [result("a", "first"), text(f"{ORPHAN_RESULT}\nsecond"), picture]),
     )
     assert messages[2].tokens > 1600
-    verbatim = main_line(talk.entries(), verbatim=True)
+    verbatim = main_line(thread_entries(talk.bytes()), verbatim=True)
     assert verbatim[0].content == [result("gone", "it said this")]
 
 
 def test_calls_that_cannot_be_answered_become_text() -> None:
     """Calls without an id cannot be matched, and the API accepts each id once."""
     nameless = {"type": "tool_use", "name": "Bash", "input": {}}
-    talk = Transcript()
+    talk = Story()
     talk.assistant(nameless)
     talk.user([{"type": "tool_result", "content": "x"}])
     talk.assistant(call("a"), call("a", again=1))
     talk.user([result("a")])
-    messages = main_line(talk.entries())
+    messages = main_line(thread_entries(talk.bytes()))
     assert messages[0].content[0]["text"].endswith('{"type":"tool_use","name":"Bash","input":{}}')
     assert messages[1].content == [text(f"{ORPHAN_RESULT}\nx")]
     assert messages[2].content[0] == call("a")
     assert '"again":1' in messages[2].content[1]["text"]
     assert messages[2].tokens > 0
     assert messages[3].content == [result("a")]
-    assert main_line(talk.entries(), verbatim=True)[0].content == [nameless]
+    assert main_line(thread_entries(talk.bytes()), verbatim=True)[0].content == [nameless]
 
 
 def test_a_repeated_line_counts_once() -> None:
     """A line with the id and content of an earlier one is dropped; with other content it is another message."""
-    talk = Transcript()
+    talk = Story()
     talk.user("hi", uuid="x")
     talk.user("hi", uuid="x", parent=None)
     talk.user("ho", uuid="x", parent=None)
@@ -181,9 +182,9 @@ def test_lines_of_a_bare_chat_log() -> None:
 
 def test_compactions_become_past_summaries() -> None:
     """Compactions become numbered summaries with the client's token counts; a boundary without a summary adds none."""
-    talk = Transcript()
+    talk = Story()
     talk.user("hi")
-    talk.compaction("first", before=500)
+    talk.compact("first", tokens_before=500)
     talk.assistant(text("on"))
     talk.user([text("second"), text("part")], isCompactSummary=True)
     talk.add("system", parent=None, subtype="compact_boundary", compactMetadata={"preTokens": "many"})
@@ -191,8 +192,8 @@ def test_compactions_become_past_summaries() -> None:
     talk.add("system", parent=None, subtype="compact_boundary", compactMetadata=None)
     talk.user("fourth", isCompactSummary=True)
     talk.add("system", parent=None, subtype="compact_boundary")
-    summaries = past_summaries(talk.entries())
-    assert summaries[0] == PastSummary(1, "first", 2, 500, "2026-01-02T03:04:05.002Z")
+    summaries = past_summaries(thread_entries(talk.bytes()))
+    assert summaries[0] == PastSummary(1, "first", 2, 500, "2026-02-03T08:30:17.000Z")
     assert [(past.number, past.text, past.seq, past.tokens_before) for past in summaries[1:]] == [
         (2, "second\npart", 5, None),
         (3, "third", 6, None),

@@ -10,30 +10,20 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from reverie.distill.steps import Utterance, read_trace
-from reverie.importers.detect import json_object_of
+from reverie.importers.detect import json_object_of, read_line
 from reverie.importers.join import main_line, with_asides
 from reverie.importers.outline import is_continued, messages_of_part, outline
 from reverie.importers.rewinds import rewound_positions
 from reverie.models import Entry, EntryKind
 from reverie.usecases.entries import entry_record
 from reverie.usecases.imports import line_identity
-from support.transcripts import Transcript, call, parse_line, result, text
+from support.story import Story, call, result, text
+from support.transcripts import thread_entries
 
 
-def queue(transcript: Transcript, operation: str, content: Any = None) -> None:
-    """Add an operation of the client's queue."""
-    line = {
-        "type": "queue-operation",
-        "operation": operation,
-        "sessionId": "s1",
-        "timestamp": "2026-01-02T03:04:05.000Z",
-    }
-    transcript.lines.append(line if content is None else {**line, "content": content})
-
-
-def said(transcript: Transcript) -> list[str]:
+def said(transcript: Story) -> list[str]:
     """Return what the person says in a transcript, as the distiller reads it."""
-    steps = read_trace(main_line(transcript.entries())).steps
+    steps = read_trace(main_line(thread_entries(transcript.bytes()))).steps
     return [step.text for step in steps if isinstance(step, Utterance) and step.role == "user"]
 
 
@@ -47,16 +37,16 @@ def as_imported_earlier(entry: Entry) -> Entry:
 
 def test_words_sent_meanwhile_follow_the_results_that_they_stand_before() -> None:
     """They do not cut a reply in two, and a call is still answered next."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Paint the fence.")
     transcript.assistant(text("I begin."), reply="r")
-    queue(transcript, "enqueue", "oh, and use no red")
+    transcript.queue("enqueue", "oh, and use no red")
     transcript.assistant(call("a"), reply="r")
     transcript.user([result("a")])
-    queue(transcript, "remove")
+    transcript.queue("remove")
     transcript.assistant(text("It is green."))
 
-    messages = main_line(transcript.entries())
+    messages = main_line(thread_entries(transcript.bytes()))
 
     assert [message.role for message in messages] == ["user", "assistant", "user", "assistant"]
     assert messages[2].content == [result("a"), text("oh, and use no red")]
@@ -65,13 +55,13 @@ def test_words_sent_meanwhile_follow_the_results_that_they_stand_before() -> Non
 @pytest.mark.parametrize("prompt", ["and the door", "and the door\nin blue"])
 def test_words_that_become_a_prompt_count_once(prompt: str) -> None:
     """The prompt counts, also where the client sends several queued texts as one, and news stand in the queue."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Paint the fence.")
-    queue(transcript, "enqueue", "<task-notification>dry</task-notification>")
+    transcript.queue("enqueue", "<task-notification>dry</task-notification>")
     for words in prompt.splitlines():
-        queue(transcript, "enqueue", words)
+        transcript.queue("enqueue", words)
     transcript.assistant(text("Done."))
-    queue(transcript, "dequeue")
+    transcript.queue("dequeue")
     transcript.user(prompt)
 
     assert said(transcript) == ["Paint the fence.", prompt]
@@ -79,10 +69,10 @@ def test_words_that_become_a_prompt_count_once(prompt: str) -> None:
 
 def test_the_same_words_sent_twice_count_twice() -> None:
     """Words that the agent was given are no copy of a prompt that says the same later."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Paint the fence.")
-    queue(transcript, "enqueue", "go on")
-    queue(transcript, "remove")
+    transcript.queue("enqueue", "go on")
+    transcript.queue("remove")
     transcript.assistant(text("Done."))
     transcript.user("go on")
 
@@ -91,11 +81,11 @@ def test_the_same_words_sent_twice_count_twice() -> None:
 
 def test_words_taken_back_are_not_said() -> None:
     """What is sent after `popAll` counts; words that the queue had no time to give to the agent count as well."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Paint the fence.")
-    queue(transcript, "enqueue", "in blu")
-    queue(transcript, "popAll", "in blu")
-    queue(transcript, "enqueue", "in blue")
+    transcript.queue("enqueue", "in blu")
+    transcript.queue("popAll", "in blu")
+    transcript.queue("enqueue", "in blue")
 
     assert said(transcript) == ["Paint the fence.", "in blue"]
 
@@ -105,35 +95,35 @@ def test_words_taken_back_are_not_said() -> None:
 )
 def test_news_and_commands_are_not_typed_words(content: Any) -> None:
     """News of running tasks and commands in the queue are no speech, and their lines come back as they were."""
-    transcript = Transcript()
-    queue(transcript, "enqueue", content)
+    transcript = Story()
+    transcript.queue("enqueue", content)
 
     assert said(transcript) == []
-    assert json_object_of(transcript.entries()[0]) == transcript.lines[0]
+    assert json_object_of(thread_entries(transcript.bytes())[0]) == transcript.lines[0]
 
 
 @pytest.mark.parametrize("words", ["<div> is broken", "{x} stays", "/etc/hosts has it", "  yes\n"])
 def test_a_line_with_words_comes_back_as_it_was(words: str) -> None:
     """Words that only begin like news are speech; the entry gives the line that it was read from."""
-    transcript = Transcript()
-    queue(transcript, "enqueue", words)
+    transcript = Story()
+    transcript.queue("enqueue", words)
 
     assert said(transcript) == [words.strip()]
-    assert json_object_of(transcript.entries()[0]) == transcript.lines[0]
+    assert json_object_of(thread_entries(transcript.bytes())[0]) == transcript.lines[0]
 
 
 def test_words_on_a_rewound_branch_are_rewound() -> None:
     """They go with the line before them; what is typed after the new beginning stays."""
-    transcript = Transcript()
+    transcript = Story()
     root = transcript.user("Paint the fence.")
     reply = transcript.assistant(text("In which colour?"), parent=root)
     transcript.user("in red", parent=reply)
     transcript.assistant(call("a"))
-    queue(transcript, "enqueue", "dark red")
+    transcript.queue("enqueue", "dark red")
     transcript.user("in blue", parent=reply)
-    queue(transcript, "enqueue", "light blue")
+    transcript.queue("enqueue", "light blue")
 
-    entries = transcript.entries()
+    entries = thread_entries(transcript.bytes())
 
     assert [entries[place].content for place in sorted(rewound_positions(entries)) if entries[place].id is None] == [
         "dark red"
@@ -143,24 +133,24 @@ def test_words_on_a_rewound_branch_are_rewound() -> None:
 
 def test_a_thread_imported_earlier_keeps_its_words_and_takes_the_same_line_once() -> None:
     """There the words are entries of no kind; they are read aside, and an import knows the line again."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Paint the fence.")
-    queue(transcript, "enqueue", "and the door")
-    new = transcript.entries()
+    transcript.queue("enqueue", "and the door")
+    new = thread_entries(transcript.bytes())
     old = [as_imported_earlier(entry) for entry in new]
 
     assert [message.content for message in with_asides(main_line(old), old)] == ["Paint the fence.", "and the door"]
     assert [*map(line_identity, map(entry_record, old))] == [*map(line_identity, map(entry_record, new))]
-    assert parse_line(b'{"type":"queue-operation","operation":"enqueue","content":"and the door"}', 1).id is None
+    assert read_line(b'{"type":"queue-operation","operation":"enqueue","content":"and the door"}', 1)[0].id is None
 
 
 def test_an_operation_changes_the_outline_before_it() -> None:
     """Pages do not show words that were taken back later, so an outline is not continued over the operation."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Paint the fence.")
-    queue(transcript, "enqueue", "in blu")
-    queue(transcript, "popAll", "in blu")
-    entries = transcript.entries()
+    transcript.queue("enqueue", "in blu")
+    transcript.queue("popAll", "in blu")
+    entries = thread_entries(transcript.bytes())
 
     assert not is_continued(entries, 2)
     parts = outline(entries)
@@ -173,7 +163,7 @@ TYPED = st.sampled_from(["prompt", "queued", "queued to prompt", "taken back", "
 @given(st.lists(TYPED, max_size=25))
 def test_every_typed_text_is_in_exactly_one_utterance(kinds: list[str]) -> None:
     """However prompts, queued words and news are mixed: each sent text is said once, in no other text."""
-    transcript = Transcript()
+    transcript = Story()
     sent: list[str] = []
     for number, kind in enumerate(kinds):
         words = f"plank {number} is loose"
@@ -181,23 +171,23 @@ def test_every_typed_text_is_in_exactly_one_utterance(kinds: list[str]) -> None:
             case "prompt":
                 transcript.user(words)
             case "queued":
-                queue(transcript, "enqueue", words)
-                queue(transcript, "remove")
+                transcript.queue("enqueue", words)
+                transcript.queue("remove")
             case "queued to prompt":
-                queue(transcript, "enqueue", words)
+                transcript.queue("enqueue", words)
                 transcript.assistant(text("Well."))
-                queue(transcript, "dequeue")
+                transcript.queue("dequeue")
                 transcript.user(words)
             case "taken back":
-                queue(transcript, "enqueue", words)
-                queue(transcript, "popAll", words)
+                transcript.queue("enqueue", words)
+                transcript.queue("popAll", words)
             case "reply":
                 transcript.assistant(text("Nailed."))
             case "tool":
                 transcript.assistant(call(f"c{number}"))
                 transcript.user([result(f"c{number}")])
             case _:
-                queue(transcript, "enqueue", f"<task-notification>{words}</task-notification>")
+                transcript.queue("enqueue", f"<task-notification>{words}</task-notification>")
         if kind in ("prompt", "queued", "queued to prompt"):
             sent.append(words)
 

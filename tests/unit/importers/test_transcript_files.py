@@ -1,4 +1,4 @@
-"""Transcript files: discovery, compression, refusals of other files, and reading in bounded memory."""
+"""Story files: discovery, compression, refusals of other files, and reading in bounded memory."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from reverie.importers import find
 from reverie.importers.chunks import ChunkPlan, PartialLine
 from reverie.importers.find import Unpacked, unpacked
 from reverie.models import Entry, EntryKind
-from support.transcripts import Transcript
+from support.story import Story
 
 SESSION = "0d3f9b14-1f89-4bc8-b69c-2396e3aa6d50"
 
 
 def talk(lines: int, *, width: int = 10) -> bytes:
     """Return a transcript whose text does not compress."""
-    words, transcript = random.Random(lines), Transcript()
+    words, transcript = random.Random(lines), Story()
     for number in range(lines):
         transcript.user(f"{number} {words.randbytes(width).hex()}")
     return transcript.bytes()

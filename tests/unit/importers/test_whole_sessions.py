@@ -14,8 +14,8 @@ from reverie.importers.find import find_transcripts, read_entries, read_identity
 from reverie.importers.join import main_line as join
 from reverie.importers.join import past_summaries
 from reverie.models import NO_RESULT, Entry, EntryKind, Message
-from support.generated_sessions import COUNT, generate, generated_files
 from support.shared import all_sessions, real_sessions
+from support.story import COUNT, generate, generated_files
 
 SESSIONS = all_sessions(COUNT)
 RECORDED = "data/transcripts/claude-code"

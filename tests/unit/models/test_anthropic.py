@@ -18,8 +18,8 @@ from reverie.language_model.requests import ModelAnswer
 from reverie.usecases.usage import model_spend
 from support import model_server as faults
 from support.asking_model import AT, KEY, SCHEMA, Asking, question
+from support.daemon import free_port
 from support.model_server import ModelServer, answer
-from support.tcp import free_port
 from support.waiting import wait_until
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from reverie.errors import ValidationError
 from reverie.markdown_blocks import align
-from support.edit_history import Piece, history
+from support.document_cases import Piece, history
 from support.soak import count
 
 

@@ -9,9 +9,8 @@ import pytest
 from reverie import _native
 from reverie.errors import ValidationError
 from reverie.markdown_blocks import BlockKind, parse
-from support.block_edits import Applied, Change, Edit, add, apply, delete, under, update
+from support.document_cases import Applied, Change, Edit, add, apply, delete, history_sets, under, update
 from support.soak import count
-from support.version_cases import history_sets
 
 SETS = history_sets()
 MEMORIES = {BlockKind.BULLET, BlockKind.SECTION}

@@ -17,7 +17,7 @@ import pytest
 
 from reverie.canonical_json import canonical, check_json, sha256
 from reverie.errors import ValidationError
-from support.json_cases import JSON_CASES
+from support.hostile_cases import JSON_CASES
 from support.shared import SHARED, shared_files
 
 VECTORS = [

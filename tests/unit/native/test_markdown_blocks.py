@@ -9,9 +9,8 @@ import pytest
 
 from reverie.errors import ValidationError
 from reverie.markdown_blocks import Block, BlockKind, parse
-from support.document_cases import AWKWARD, NOT_UTF8, awkward_documents
+from support.document_cases import AWKWARD, NOT_UTF8, awkward_documents, generated_histories, recorded_triples
 from support.shared import shared_files
-from support.version_cases import generated_histories, recorded_triples
 
 VECTORS = [
     json.loads(line)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from reverie.redact import Allow, Redactor
-from support import typed_secrets
+from support import secrets
 
 # One value of each kind that is no secret, whatever is written before it.
 NO_SECRETS = {
@@ -102,7 +102,7 @@ def test_labelled_secrets_are_taken(place: str) -> None:
 
 def test_typed_secrets_are_taken() -> None:
     """Of the forms in which people type a secret, at least 85 of 100 values are taken whole."""
-    shares = typed_secrets.coverage(Redactor().spans)
+    shares = secrets.typed_coverage(Redactor().spans)
     assert sum(shares.values()) / len(shares) >= 0.85
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import random
+import string
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +14,63 @@ from reverie.redact import KINDS, Redactor
 from support import secrets
 from support.secrets import Labelled
 from support.soak import count
+
+_SYLLABLES = ["bro", "zen", "lum", "ta", "vix", "or", "mel", "quo", "dra", "pin", "sy", "hub", "nex", "ro", "gly", "fi"]
+
+_BASE62 = string.digits + string.ascii_letters
+
+_KEYWORDS = [
+    "password",
+    "passwd",
+    "secret",
+    "api_key",
+    "apikey",
+    "auth_token",
+    "client_secret",
+    "private_key",
+    "db_pass",
+]
+
+_ASSIGNMENTS = [
+    '{keyword} = "{value}"',
+    "{keyword} = '{value}'",
+    '{keyword}: "{value}"',
+    "{keyword}: {value}",
+    '  "{keyword}": "{value}",',
+    "export {upper}={value}",
+    '{upper}="{value}"',
+    'final String {keyword} = "{value}";',
+    "const {keyword} = '{value}';",
+    '{keyword} := "{value}"',
+    '${keyword} = "{value}";',
+    "<{keyword}>{value}</{keyword}>",
+    'if {keyword} == "{value}":',
+    'connect(user="tide", {keyword}="{value}")',
+    "--{keyword}={value}",
+    '#define {upper} "{value}"',
+    '<add key="{keyword}" value="{value}" />',
+]
+
+
+def assigned_keywords(number: int) -> list[Labelled]:
+    """Return code and settings in which a keyword precedes a value: words with digits, or random letters."""
+    pick = random.Random(13)
+    rows = []
+    for _ in range(number):
+        keyword = pick.choice(_KEYWORDS)
+        value = pick.choice(
+            [
+                "".join(pick.choices(_SYLLABLES, k=3)) + str(pick.randrange(10, 10_000)) + pick.choice("!?$%"),
+                "".join(pick.choices(_BASE62, k=pick.choice([10, 16, 24, 40]))) + str(pick.randrange(10)),
+                "".join(pick.choices(string.hexdigits[:16], k=pick.choice([16, 32, 64]))),
+                base64.b64encode(pick.randbytes(pick.choice([12, 18, 30]))).decode(),
+            ]
+        )
+        text = pick.choice(_ASSIGNMENTS).format(keyword=keyword, upper=keyword.upper(), value=value)
+        start = text.index(value)
+        rows.append(Labelled(keyword, text, start, start + len(value)))
+    return rows
+
 
 REDACTOR = Redactor()
 TOKEN = "gh" + "p_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
@@ -27,7 +86,7 @@ def labelled_set(rows: Callable[[], list[Labelled]], least: float, path: str, na
 @pytest.mark.parametrize(
     ("rows", "least"),
     [
-        pytest.param(lambda: secrets.assigned_keywords(count(2_000, 20_000)), 0.95, id="assigned keywords"),
+        pytest.param(lambda: assigned_keywords(count(2_000, 20_000)), 0.95, id="assigned keywords"),
         labelled_set(secrets.gitleaks, 0.985, secrets.GITLEAKS, "gitleaks"),
         labelled_set(secrets.keywords, 0.95, secrets.DETECT_SECRETS, "keywords"),
         labelled_set(lambda: secrets.credsweeper(whole_files=True), 0.92, secrets.CREDSWEEPER, "credsweeper files"),

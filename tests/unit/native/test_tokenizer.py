@@ -15,7 +15,14 @@ from reverie import _native, tokenizer
 from reverie.count_and_truncate_tokens import count as count_by_former_name
 from reverie.errors import ValidationError
 from support.soak import count as campaign
-from support.vocabulary import SHA256, oracle
+from support.vocabulary import oracle
+
+# What tiktoken itself expects of the files' bytes.
+SHA256 = {
+    "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+}
+
 
 ENCODINGS = get_args(tokenizer.Encoding)
 VECTORS = Path(__file__).resolve().parents[2] / "vectors" / "tokens.jsonl"

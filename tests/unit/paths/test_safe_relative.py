@@ -8,7 +8,7 @@ import pytest
 
 from reverie.errors import ValidationError
 from reverie.paths import existing_spelling, is_reserved, safe_relative
-from support.path_cases import PATH_CASES, all_path_cases
+from support.hostile_cases import PATH_CASES, all_path_cases
 
 
 def rejection_reason(path: str) -> str | None:

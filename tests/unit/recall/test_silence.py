@@ -8,7 +8,7 @@ from reverie.models import Memory, MemoryType
 from reverie.relevance import LEAST, names_code, threshold
 from reverie.text_recall import SearchIndex, memory_text
 from support.corpus import by_id
-from support.unrelated import UNRELATED
+from support.prose import UNRELATED
 
 AT = "2026-01-01T00:00:00.000Z"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from reverie.store import Store
-from support.descriptors import no_leaked_descriptors
 from support.stores import opened
+from support.waiting import no_leaked_descriptors
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from support.descriptors import no_leaked_descriptors
+from support.waiting import no_leaked_descriptors
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from reverie.sync.displaced import DisplacedFile, OrphanedSave, recover
 from reverie.sync.root import Root
 from reverie.sync.scan import Stamp, scan_path
 from reverie.sync.swap import Mismatch, Removed, Written, remove_file, write_file
-from support.descriptors import no_leaked_descriptors
+from support.waiting import no_leaked_descriptors
 
 NOTE = "facts/user.md"
 

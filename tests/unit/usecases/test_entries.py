@@ -19,7 +19,7 @@ from reverie.usecases.entries import (
     opened_entry,
     speech_entry,
 )
-from support.generated_sessions import generate
+from support.story import generate
 
 
 def sealed(text: str) -> bytes:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from reverie import tokenizer
 from reverie.importers.join import main_line
 from reverie.usecases.resume_text import HEADING, REQUEST_TOKENS, last_requests
-from support.transcripts import Transcript, call, result, text, thread_entries
+from support.story import Story, call, result, text
+from support.transcripts import thread_entries
 
 
 def requests_of(*said: str, max_tokens: int = 2_000) -> str:
     """Return the text of the person's last requests, for a session in which they said these, each with a reply."""
-    transcript = Transcript()
+    transcript = Story()
     for words in said:
         transcript.user(words)
         transcript.assistant(text("It is done."))
@@ -26,7 +27,7 @@ def test_latest_first_and_each_once() -> None:
 def test_words_of_a_refusal_and_beside_a_result() -> None:
     """Words with which a person refuses or interrupts a call are listed as requests."""
     refused = "The user doesn't want to take this action right now. STOP.\n\nthe user said:\nOil it first"
-    transcript = Transcript()
+    transcript = Story()
     transcript.assistant(call("paint"))
     transcript.user([{**result("paint", refused), "is_error": True}])
     transcript.assistant(call("oil"))

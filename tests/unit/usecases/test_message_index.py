@@ -12,8 +12,7 @@ from reverie.store import DocumentRecord, Kind, Store, Writer
 from reverie.text_index import Filter
 from reverie.usecases import message_index
 from reverie.usecases.message_search import MessageSearch, within
-from support.stored_messages import append, delete
-from support.stores import AT, SPACE, opened, write
+from support.stores import AT, SPACE, append, delete, opened, write
 
 WORDS = ("parser", "lexer", "retry", "oslo", "ferry", "config", "deploy")
 QUERIES = ("where is the parser?", "oslo ferry", "deploy the config", "retry")

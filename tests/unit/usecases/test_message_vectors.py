@@ -13,8 +13,7 @@ from reverie.errors import EmbedderFailed
 from reverie.usecases import message_vectors
 from reverie.usecases.message_search import MessageSearch, within
 from support.small_models import static_folder
-from support.stored_messages import append, delete
-from support.stores import SECRET, SPACE, opened
+from support.stores import SECRET, SPACE, append, delete, opened
 
 pytest.importorskip("model2vec", reason="pip install 'reverie[embed]'")
 

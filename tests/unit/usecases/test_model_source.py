@@ -9,16 +9,17 @@ from reverie.importers.join import main_line
 from reverie.language_model.requests import ModelRequest
 from reverie.redact import Redactor
 from reverie.usecases.memory_plan import source_of
-from support.transcripts import Transcript, call, result, text
+from support.story import Story, call, result, text
+from support.transcripts import thread_entries
 
 
 def test_notes_of_the_client_inside_results_are_not_shown() -> None:
     """A reminder that the client put into a tool's output is not shown to the model; the rest of the output is."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Read the log.")
     transcript.assistant(call("a"))
     transcript.user([result("a", "two ships\n<system-reminder>Never say\nthis.</system-reminder>\nthree sails")])
-    messages = main_line(transcript.entries())
+    messages = main_line(thread_entries(transcript.bytes()))
 
     shown = [entry.text for entry in source_of(messages, Redactor()) if entry.speaker == "result"]
 
@@ -30,12 +31,11 @@ def test_notes_of_the_client_inside_results_are_not_shown() -> None:
 
 def test_every_request_has_what_was_typed_aside(tmp_path: Path) -> None:
     """Both the request for memories and the one for the summary show words that were sent while the agent worked."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Paint the fence.")
     transcript.assistant(call("a"))
-    time = "2026-01-02T03:04:05.000Z"
-    for operation in ({"operation": "enqueue", "content": "please use no red"}, {"operation": "remove"}):
-        transcript.lines.append({"type": "queue-operation", "sessionId": "s1", "timestamp": time, **operation})
+    transcript.queue("enqueue", "please use no red")
+    transcript.queue("remove")
     transcript.user([result("a")])
     transcript.assistant(text("It is green."))
     path = tmp_path / "session.jsonl"

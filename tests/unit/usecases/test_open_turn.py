@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from reverie.importers.join import main_line
 from reverie.usecases.limits import open_turn
-from support.transcripts import Transcript, call, result, text, thread_entries
+from support.story import Story, call, result, text
+from support.transcripts import thread_entries
 
 BEHIND = [
     [],
@@ -20,7 +21,7 @@ BEHIND = [
 @pytest.mark.parametrize("behind", BEHIND)
 def test_a_transcript_has_no_open_turn(behind: list[dict[str, object]]) -> None:
     """A transcript that breaks off behind a tool's result has no open turn; an agent's own thread has one."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Please oil the winch.")
     transcript.assistant(text("I will look at it."), call("look", command="cat winch.log"))
     transcript.user([result("look", "dry")])

@@ -9,7 +9,7 @@ import pytest
 
 from reverie import tokenizer
 from reverie.usecases.resume_text import CompactionJob, decide
-from support.transcripts import call, result, text
+from support.story import call, result, text
 
 TOKENS = 3_000
 ASKED = [f"Please repair crane {number}, and tell me whether its hook is bent." for number in range(12)]
