@@ -27,6 +27,7 @@ from support.mcp_bridge import STATELESS, BridgeProcess, bridge
 from support.messages_api import MODEL, ScriptedApi, api_client
 from support.model_server import ModelServer, body_of, read_message
 from support.soak import count
+from support.story import LiveSession
 from support.upstream import connected, proxied
 from support.waiting import wait_until
 
