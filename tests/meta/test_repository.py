@@ -54,7 +54,7 @@ def test_only_the_wrappers_import_the_native_module() -> None:
     names = (
         "redact tokenizer canonical_json markdown_blocks merge "
         "compression text_patch text_index ids "
-        "files paths hook_program"
+        "files paths hook_program text_caches"
     )
     faces = {f"{name}.py" for name in names.split()}
     importers = {
