@@ -83,9 +83,19 @@ impl<'t> Lines<'t> {
         &self.text[self.start(from)..self.start(to)]
     }
 
+    /// Return one line as it is in the text.
+    pub(crate) fn line(&self, line: usize) -> &'t str {
+        self.slice(line, line + 1)
+    }
+
+    /// Return true if a line has only white space.
+    pub(crate) fn is_blank(&self, line: usize) -> bool {
+        self.line(line).trim_ascii().is_empty()
+    }
+
     /// Split a line into content and line ending: `\n`, `\r\n`, or nothing at the end of the text.
     pub(crate) fn parts(&self, line: usize) -> (&'t str, &'t str) {
-        let whole = self.slice(line, line + 1);
+        let whole = self.line(line);
         whole.split_at(content_length(whole.as_bytes()))
     }
 }

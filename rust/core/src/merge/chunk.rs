@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::merge::Texts;
+use crate::merge::{Side, Texts};
 
 /// A range of lines in each of the three texts that belong together, and how it is resolved.
 #[derive(Clone, Debug)]
@@ -13,15 +13,23 @@ pub(crate) struct Chunk {
     pub(crate) resolution: Resolution,
 }
 
+impl Chunk {
+    /// Return the lines of a side.
+    pub(crate) fn lines(&self, side: Side) -> &Range<usize> {
+        match side {
+            Side::Ours => &self.ours,
+            Side::Theirs => &self.theirs,
+        }
+    }
+}
+
 /// The resolution of a chunk.
 #[derive(Clone, Debug)]
 pub(crate) enum Resolution {
     /// Unchanged on both sides.
     Same,
-    /// Changed by us.
-    Ours,
-    /// Changed by them.
-    Theirs,
+    /// Changed by one side.
+    Side(Side),
     /// The same change on both sides.
     Both,
     /// Composed of fragments of both sides.
@@ -33,10 +41,8 @@ pub(crate) enum Resolution {
 /// A fragment of a chunk that was composed of both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fragment {
-    /// Lines of ours.
-    Ours(Range<usize>),
-    /// Lines of theirs.
-    Theirs(Range<usize>),
+    /// Lines of one side.
+    Side(Side, Range<usize>),
     /// Lines that are equal in ours and theirs.
     Both(Range<usize>, Range<usize>),
     /// New whole lines, each ended by `\n`.

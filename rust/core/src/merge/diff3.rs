@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use crate::diff::{Hunk, Lines};
-use crate::merge::Texts;
 use crate::merge::chunk::{Chunk, Resolution, join_cluster_conflicts, join_near_conflicts};
-use crate::merge::{hunk_refinement, insertions, word_merge};
+use crate::merge::{Side, Texts, hunk_refinement, insertions, word_merge};
 
 /// Return the chunks of the merged text, in order.
 ///
@@ -41,8 +40,8 @@ pub(crate) fn chunks(texts: &Texts<'_>, our_hunks: &[Hunk], their_hunks: &[Hunk]
     walk.chunks
 }
 
-/// A hunk, and whether it is ours.
-type SideHunk = (Hunk, bool);
+/// A hunk and its side.
+type SideHunk = (Hunk, Side);
 
 /// The state of the walk.
 struct Walk<'w> {
@@ -73,10 +72,10 @@ impl Walk<'_> {
         let ours = line_after(end, self.at[0], self.at[1], our_hunks);
         let theirs = line_after(end, self.at[0], self.at[2], their_hunks);
         if their_hunks.is_empty() {
-            return self.push_chunk(end, ours, theirs, Resolution::Ours);
+            return self.push_chunk(end, ours, theirs, Resolution::Side(Side::Ours));
         }
         if our_hunks.is_empty() {
-            return self.push_chunk(end, ours, theirs, Resolution::Theirs);
+            return self.push_chunk(end, ours, theirs, Resolution::Side(Side::Theirs));
         }
         // Both sides changed these lines. Equal results are no conflict; this also covers a whole cluster that both
         // sides got from elsewhere (a cherry-picked edit).
@@ -94,11 +93,14 @@ impl Walk<'_> {
 
     /// Return the hunks of both sides in order, split into the smallest changes by matching similar lines.
     fn refined_changes(&self, our_hunks: &[Hunk], their_hunks: &[Hunk]) -> Vec<SideHunk> {
-        let texts = self.texts;
-        let ours = our_hunks.iter().flat_map(|hunk| hunk_refinement::refine(&texts.base, &texts.ours, hunk));
-        let theirs = their_hunks.iter().flat_map(|hunk| hunk_refinement::refine(&texts.base, &texts.theirs, hunk));
-        let mut hunks: Vec<SideHunk> = ours.map(|hunk| (hunk, true)).chain(theirs.map(|hunk| (hunk, false))).collect();
-        hunks.sort_by_key(|(hunk, ours)| (hunk.old_start, hunk.old_end, !ours));
+        let refined = |side: Side, hunks: &[Hunk]| -> Vec<SideHunk> {
+            let refine = |hunk| hunk_refinement::refine(&self.texts.base, self.texts.side(side), hunk);
+            hunks.iter().flat_map(refine).map(|hunk| (hunk, side)).collect()
+        };
+        let mut hunks = refined(Side::Ours, our_hunks);
+        hunks.extend(refined(Side::Theirs, their_hunks));
+        // Ours stay before theirs.
+        hunks.sort_by_key(|(hunk, _)| (hunk.old_start, hunk.old_end));
         hunks
     }
 
@@ -126,24 +128,24 @@ impl Walk<'_> {
     ///
     /// Such a hunk is a conflict, as the inserted lines would continue nothing.
     fn continues_removed_block(&self, before: &[SideHunk], next: &SideHunk) -> bool {
-        let (hunk, ours) = *next;
-        let removed = before.iter().all(|(other, by_us)| *by_us != ours && other.new_start == other.new_end);
+        let (hunk, side) = *next;
+        let removed = before.iter().all(|(other, by)| *by != side && other.new_start == other.new_end);
         let follows = before.last().is_some_and(|(other, _)| other.old_end == hunk.old_start);
-        let side = if ours { &self.texts.ours } else { &self.texts.theirs };
         let is_insertion = hunk.old_start == hunk.old_end;
-        is_insertion && removed && follows && insertions::continued_lines(side, &(hunk.new_start..hunk.new_end)) > 0
+        let lines = hunk.new_start..hunk.new_end;
+        is_insertion && removed && follows && insertions::continued_lines(self.texts.side(side), &lines) > 0
     }
 
     /// Resolve one group of hunks.
     fn resolve_group(&mut self, end: usize, hunks: &[SideHunk]) {
-        let side = |ours: bool| hunks.iter().filter(move |(_, by_us)| *by_us == ours).map(|(hunk, _)| *hunk);
-        let (our_hunks, their_hunks): (Vec<_>, Vec<_>) = (side(true).collect(), side(false).collect());
+        let of = |side: Side| hunks.iter().filter(move |(_, by)| *by == side).map(|(hunk, _)| *hunk);
+        let (our_hunks, their_hunks): (Vec<_>, Vec<_>) = (of(Side::Ours).collect(), of(Side::Theirs).collect());
         let ours = self.at[1]..line_after(end, self.at[0], self.at[1], &our_hunks);
         let theirs = self.at[2]..line_after(end, self.at[0], self.at[2], &their_hunks);
         let resolution = if their_hunks.is_empty() {
-            Resolution::Ours
+            Resolution::Side(Side::Ours)
         } else if our_hunks.is_empty() {
-            Resolution::Theirs
+            Resolution::Side(Side::Theirs)
         } else if self.are_equal(&ours, &theirs) {
             Resolution::Both
         } else if end == self.at[0] {
@@ -194,7 +196,7 @@ impl FenceTracker {
     /// Return true if a line is inside fenced code, where no line is a markdown block.
     pub(crate) fn open_before(&mut self, lines: &Lines<'_>, line: usize) -> bool {
         for at in self.at..line {
-            let text = lines.slice(at, at + 1).trim_ascii();
+            let text = lines.line(at).trim_ascii();
             let Some(&marker) = text.as_bytes().first().filter(|marker| b"`~".contains(marker)) else { continue };
             let length = text.bytes().take_while(|&byte| byte == marker).count();
             match self.open {

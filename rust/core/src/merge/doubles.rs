@@ -12,10 +12,9 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::blocks::Kind;
-use crate::diff::Lines;
-use crate::merge::Texts;
 use crate::merge::chunk::{Chunk, Fragment, GAP_LINES_MAX, Resolution, join_range};
 use crate::merge::insertions::{self, BlockLines};
+use crate::merge::{Side, Texts};
 
 /// Words that an addition must have to be dropped for an equal one elsewhere.
 ///
@@ -25,7 +24,7 @@ const WORDS_MIN: usize = 4;
 
 /// Lines that only one side has, as a part of a chunk.
 struct Addition {
-    ours: bool,
+    side: Side,
     lines: Range<usize>,
     /// The interned lines that are not blank, in order.
     ids: Vec<u32>,
@@ -55,9 +54,9 @@ pub(crate) fn drop_doubled(texts: &Texts<'_>, chunks: &mut Vec<Chunk>) {
 
 /// Return true if a line is an addition of both sides.
 fn have_common_line(additions: &[Addition]) -> bool {
-    let lines = |ours: bool| additions.iter().filter(move |at| at.ours == ours).flat_map(|at| at.ids.iter().copied());
-    let ours: HashSet<u32> = lines(true).collect();
-    lines(false).any(|id| ours.contains(&id))
+    let lines = |side: Side| additions.iter().filter(move |at| at.side == side).flat_map(|at| at.ids.iter().copied());
+    let ours: HashSet<u32> = lines(Side::Ours).collect();
+    lines(Side::Theirs).any(|id| ours.contains(&id))
 }
 
 /// Move the lines of each addition that the other side has elsewhere to `dropped`, the longest first.
@@ -74,20 +73,19 @@ fn mark_doubled(
     let mut with_line: [HashMap<u32, Vec<usize>>; 2] = [HashMap::new(), HashMap::new()];
     for (number, addition) in additions.iter().enumerate() {
         for &id in &addition.ids {
-            with_line[usize::from(addition.ours)].entry(id).or_default().push(number);
+            with_line[addition.side as usize].entry(id).or_default().push(number);
         }
     }
     // The rarest line of an addition: a fence or a blank table row is in many others.
     let having = |addition: &Addition| -> &[usize] {
-        let with = |id: &u32| with_line[usize::from(!addition.ours)].get(id).map_or(&[][..], Vec::as_slice);
+        let with = |id: &u32| with_line[1 - addition.side as usize].get(id).map_or(&[][..], Vec::as_slice);
         addition.ids.iter().map(with).min_by_key(|numbers| numbers.len()).unwrap_or_default()
     };
     let is_candidate = |&number: &usize| additions[number].words >= WORDS_MIN && !having(&additions[number]).is_empty();
     let mut candidates: Vec<usize> = (0..additions.len()).filter(is_candidate).collect();
     candidates.sort_by_cached_key(|&number| {
-        let Addition { words, ours, lines, .. } = &additions[number];
-        let side = if *ours { &texts.ours } else { &texts.theirs };
-        (Reverse(*words), side.slice(lines.start, lines.end), *ours)
+        let Addition { words, side, lines, .. } = &additions[number];
+        (Reverse(*words), texts.side(*side).slice(lines.start, lines.end), *side == Side::Ours)
     });
     let mut is_dropped = vec![false; additions.len()];
     for number in candidates {
@@ -95,7 +93,7 @@ fn mark_doubled(
         let has_all = |&other: &usize| !is_dropped[other] && is_subsequence(&addition.ids, &additions[other].ids);
         if having(addition).iter().any(has_all) && take_all(surplus, &addition.ids) {
             is_dropped[number] = true;
-            dropped[usize::from(addition.ours)].push(addition.lines.clone());
+            dropped[addition.side as usize].push(addition.lines.clone());
         }
     }
 }
@@ -136,7 +134,7 @@ fn are_alike(one: &Addition, other: &Addition, surplus: &HashMap<u32, usize>) ->
     }
     let in_other = one.ids.iter().zip(&one.line_words).filter(|(id, _)| left.remove(id).is_some());
     let common: usize = in_other.map(|(_, words)| words).sum();
-    one.ours != other.ours && common >= WORDS_MIN && 2 * common >= one.words.min(other.words)
+    one.side != other.side && common >= WORDS_MIN && 2 * common >= one.words.min(other.words)
 }
 
 /// Return how many chunks follow each other without more unchanged lines than a conflict may have.
@@ -155,35 +153,33 @@ fn near(chunks: &[Chunk]) -> usize {
 fn additions(texts: &Texts<'_>, chunks: &[Chunk], by_block: bool) -> Vec<Addition> {
     let mut additions = Vec::new();
     for chunk in chunks {
-        for (ours, whole) in one_sided(chunk) {
-            let side = if ours { &texts.ours } else { &texts.theirs };
+        for (side, whole) in one_sided(chunk) {
+            let text = texts.side(side);
             let parts = if by_block {
-                let blocks = insertions::units(side, &whole);
+                let blocks = insertions::units(text, &whole);
                 let before = |unit: &BlockLines| !matches!(unit.kind, Kind::Heading | Kind::Title);
                 blocks.into_iter().take_while(before).map(|unit| unit.lines).collect()
             } else {
                 vec![whole]
             };
             for lines in parts {
-                let written = || lines.clone().filter(|&line| !is_blank(side, line));
-                let ids: Vec<u32> = written().map(|line| side.ids[line]).collect();
-                let line_words: Vec<usize> = written().map(|line| count_words(side.slice(line, line + 1))).collect();
-                additions.push(Addition { ours, lines, ids, words: line_words.iter().sum(), line_words });
+                let written = || lines.clone().filter(|&line| !text.is_blank(line));
+                let ids: Vec<u32> = written().map(|line| text.ids[line]).collect();
+                let line_words: Vec<usize> = written().map(|line| count_words(text.line(line))).collect();
+                additions.push(Addition { side, lines, ids, words: line_words.iter().sum(), line_words });
             }
         }
     }
     additions
 }
 
-/// Return the ranges of lines in a chunk that only one side has, and whether they are ours.
-fn one_sided(chunk: &Chunk) -> Vec<(bool, Range<usize>)> {
+/// Return the ranges of lines in a chunk that only one side has, and that side.
+fn one_sided(chunk: &Chunk) -> Vec<(Side, Range<usize>)> {
     match &chunk.resolution {
-        Resolution::Ours => vec![(true, chunk.ours.clone())],
-        Resolution::Theirs => vec![(false, chunk.theirs.clone())],
+        Resolution::Side(side) => vec![(*side, chunk.lines(*side).clone())],
         Resolution::Fragments(fragments) => {
             let lines = fragments.iter().filter_map(|fragment| match fragment {
-                Fragment::Ours(lines) => Some((true, lines.clone())),
-                Fragment::Theirs(lines) => Some((false, lines.clone())),
+                Fragment::Side(side, lines) => Some((*side, lines.clone())),
                 Fragment::Both(..) | Fragment::Text(_) => None,
             });
             lines.collect()
@@ -201,25 +197,25 @@ fn count_surplus(texts: &Texts<'_>, chunks: &[Chunk]) -> HashMap<u32, usize> {
         }
     };
     for chunk in chunks {
-        let (ours, theirs) = (&texts.ours.ids[chunk.ours.clone()], &texts.theirs.ids[chunk.theirs.clone()]);
+        let ids = |side: Side, lines: &Range<usize>| &texts.side(side).ids[lines.clone()];
         match &chunk.resolution {
             Resolution::Same => continue,
-            Resolution::Ours | Resolution::Both => count(2, ours),
+            Resolution::Both => count(2, ids(Side::Ours, &chunk.ours)),
             // Which side a conflict ends with is not decided yet, and must not decide what is dropped elsewhere.
             Resolution::Conflict => {}
-            Resolution::Theirs => count(2, theirs),
+            Resolution::Side(side) => count(2, ids(*side, chunk.lines(*side))),
             Resolution::Fragments(fragments) => {
                 for fragment in fragments {
                     match fragment {
-                        Fragment::Ours(lines) | Fragment::Both(lines, _) => count(2, &texts.ours.ids[lines.clone()]),
-                        Fragment::Theirs(lines) => count(2, &texts.theirs.ids[lines.clone()]),
+                        Fragment::Side(side, lines) => count(2, ids(*side, lines)),
+                        Fragment::Both(lines, _) => count(2, ids(Side::Ours, lines)),
                         Fragment::Text(_) => {}
                     }
                 }
             }
         }
-        count(0, ours);
-        count(1, theirs);
+        count(0, ids(Side::Ours, &chunk.ours));
+        count(1, ids(Side::Theirs, &chunk.theirs));
     }
     let more = |[ours, theirs, merged]: [usize; 3]| merged.saturating_sub(ours.max(theirs));
     counts.into_iter().map(|(id, counts)| (id, more(counts))).filter(|(_, surplus)| *surplus > 0).collect()
@@ -256,16 +252,20 @@ fn remove(chunks: &mut [Chunk], dropped: &mut [Vec<Range<usize>>; 2]) {
     }
     for chunk in chunks {
         let fragments = match &mut chunk.resolution {
-            Resolution::Ours => vec![Fragment::Ours(chunk.ours.clone())],
-            Resolution::Theirs => vec![Fragment::Theirs(chunk.theirs.clone())],
+            Resolution::Side(side) => {
+                let side = *side;
+                vec![Fragment::Side(side, chunk.lines(side).clone())]
+            }
             Resolution::Fragments(fragments) => std::mem::take(fragments),
             Resolution::Same | Resolution::Both | Resolution::Conflict => continue,
         };
         let mut left = Vec::with_capacity(fragments.len());
         for fragment in fragments {
             match fragment {
-                Fragment::Ours(lines) => left.extend(without(&lines, &dropped[1]).into_iter().map(Fragment::Ours)),
-                Fragment::Theirs(lines) => left.extend(without(&lines, &dropped[0]).into_iter().map(Fragment::Theirs)),
+                Fragment::Side(side, lines) => {
+                    let parts = without(&lines, &dropped[side as usize]).into_iter();
+                    left.extend(parts.map(|lines| Fragment::Side(side, lines)));
+                }
                 Fragment::Both(..) | Fragment::Text(_) => left.push(fragment),
             }
         }
@@ -286,11 +286,6 @@ fn without(lines: &Range<usize>, dropped: &[Range<usize>]) -> Vec<Range<usize>> 
     parts.push(from..lines.end);
     parts.retain(|part| !part.is_empty());
     parts
-}
-
-/// Return true if a line has only white space.
-fn is_blank(side: &Lines<'_>, line: usize) -> bool {
-    side.slice(line, line + 1).trim_ascii().is_empty()
 }
 
 /// Count the words of a text: runs of letters and digits.

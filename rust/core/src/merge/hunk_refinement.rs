@@ -89,7 +89,7 @@ impl WordHashes {
         };
         for line in from..to {
             let start = words.hashes.len();
-            push_words(lines.slice(line, line + 1), &mut words.hashes);
+            push_words(lines.line(line), &mut words.hashes);
             words.hashes[start..].sort_unstable();
             words.bits.push(words.hashes[start..].iter().fold(0, |bits, hash| bits | 1 << (hash % 64)));
             words.ends.push(words.hashes.len());

@@ -1,12 +1,13 @@
 //! Merge of two insertions at the same position: both are kept, each next to what it continues, common parts once.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::blocks::{self, Kind, Sections};
 use crate::diff::Lines;
-use crate::merge::Texts;
 use crate::merge::chunk::Fragment;
+use crate::merge::{Side, Texts};
 
 /// Lines before an insertion that are searched for the beginning of the block that it may continue.
 const CONTEXT_LINES: usize = 64;
@@ -30,7 +31,7 @@ enum Continues {
 pub(crate) fn merge(texts: &Texts<'_>, ours: &Range<usize>, theirs: &Range<usize>, is_fenced: bool) -> Vec<Fragment> {
     let mut combiner = Combiner { texts, fragments: Vec::new(), ends_blank: true };
     if is_fenced {
-        combiner.merge_sequences(&Sequence::lines(ours), &Sequence::lines(theirs), 0);
+        combiner.merge_sequences(&each_line(ours), &each_line(theirs), 0);
         return combiner.fragments;
     }
     let (ours_on, theirs_on) = (continued_lines(&texts.ours, ours), continued_lines(&texts.theirs, theirs));
@@ -46,21 +47,16 @@ pub(crate) fn continued_lines(side: &Lines<'_>, lines: &Range<usize>) -> usize {
     let block = units(side, &(from..lines.end)).into_iter().find(|unit| unit.lines.end > lines.start);
     let Some(block) = block.filter(|unit| unit.lines.start < lines.start) else { return 0 };
     let end = block.lines.end.min(lines.end);
-    let last_nonblank = (lines.start..end).rev().find(|&line| !is_blank(side, line));
+    let last_nonblank = (lines.start..end).rev().find(|&line| !side.is_blank(line));
     last_nonblank.map_or(0, |last| last + 1 - lines.start)
 }
 
 /// Return true if a line begins a block whatever is before it, or is unindented after a blank line.
 fn begins_block(side: &Lines<'_>, line: usize) -> bool {
-    let text = side.slice(line, line + 1);
+    let text = side.line(line);
     let marked = text.starts_with(['#', '-', '*', '+', '`', '~', '|', '>']);
-    let after_blank = line == 0 || is_blank(side, line - 1);
-    marked || after_blank && !text.starts_with([' ', '\t']) && !is_blank(side, line)
-}
-
-/// Return true if a line has only white space.
-fn is_blank(side: &Lines<'_>, line: usize) -> bool {
-    side.slice(line, line + 1).trim_ascii().is_empty()
+    let after_blank = line == 0 || side.is_blank(line - 1);
+    marked || after_blank && !text.starts_with([' ', '\t']) && !side.is_blank(line)
 }
 
 /// A markdown block as a range of lines.
@@ -93,21 +89,14 @@ pub(crate) fn units(side: &Lines<'_>, lines: &Range<usize>) -> Vec<BlockLines> {
     units
 }
 
-/// Line ranges of one side that are compared as a whole (single lines or blocks).
-struct Sequence {
-    parts: Vec<Range<usize>>,
+/// Return each line on its own.
+fn each_line(lines: &Range<usize>) -> Vec<Range<usize>> {
+    lines.clone().map(|line| line..line + 1).collect()
 }
 
-impl Sequence {
-    /// Each line on its own.
-    fn lines(lines: &Range<usize>) -> Self {
-        Self { parts: lines.clone().map(|line| line..line + 1).collect() }
-    }
-
-    /// Each block on its own.
-    fn units(side: &Lines<'_>, lines: &Range<usize>) -> Self {
-        Self { parts: units(side, lines).into_iter().map(|unit| unit.lines).collect() }
-    }
+/// Return each block on its own.
+fn each_unit(side: &Lines<'_>, lines: &Range<usize>) -> Vec<Range<usize>> {
+    units(side, lines).into_iter().map(|unit| unit.lines).collect()
 }
 
 /// The part of an insertion that continues one thing.
@@ -126,7 +115,7 @@ fn portions(side: &Lines<'_>, lines: &Range<usize>, on_block: usize) -> Vec<Port
     }
     let mut pending = from;
     for unit in units(side, &(from..lines.end)) {
-        let blank = || unit.lines.clone().all(|line| is_blank(side, line));
+        let blank = || unit.lines.clone().all(|line| side.is_blank(line));
         let continues = match unit.kind {
             Kind::Bullet => Continues::List,
             Kind::Title | Kind::Heading => Continues::Document(6_usize.saturating_sub(unit.level)),
@@ -157,28 +146,19 @@ struct Combiner<'u> {
 impl Combiner<'_> {
     /// Merge two insertions portion by portion.
     fn merge_portions(&mut self, ours: &Range<usize>, theirs: &Range<usize>, ours_on: usize, theirs_on: usize) {
-        let left = portions(&self.texts.ours, ours, ours_on);
-        let right = portions(&self.texts.theirs, theirs, theirs_on);
-        let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
+        let mut left = portions(&self.texts.ours, ours, ours_on).into_iter().peekable();
+        let mut right = portions(&self.texts.theirs, theirs, theirs_on).into_iter().peekable();
         loop {
-            match (left.peek(), right.peek()) {
-                (Some(our), Some(their)) if our.continues == their.continues => {
-                    let (continues, our_lines, their_lines) = (our.continues, our.lines.clone(), their.lines.clone());
-                    left.next();
-                    right.next();
-                    self.merge_portion(continues, &our_lines, &their_lines);
-                }
-                (Some(our), their) if their.is_none_or(|their| our.continues < their.continues) => {
-                    let lines = our.lines.clone();
-                    left.next();
-                    self.push_ours(lines);
-                }
-                (_, Some(their)) => {
-                    let lines = their.lines.clone();
-                    right.next();
-                    self.push_theirs(lines);
-                }
-                _ => return,
+            let order = match (left.peek(), right.peek()) {
+                (Some(our), Some(their)) => our.continues.cmp(&their.continues),
+                (Some(_), None) => Ordering::Less,
+                (None, _) => Ordering::Greater,
+            };
+            match (left.next_if(|_| order.is_le()), right.next_if(|_| order.is_ge())) {
+                (Some(our), Some(their)) => self.merge_portion(our.continues, &our.lines, &their.lines),
+                (Some(our), None) => self.push(Side::Ours, our.lines),
+                (None, Some(their)) => self.push(Side::Theirs, their.lines),
+                (None, None) => return,
             }
         }
     }
@@ -187,38 +167,34 @@ impl Combiner<'_> {
     fn merge_portion(&mut self, continues: Continues, ours: &Range<usize>, theirs: &Range<usize>) {
         let (our_side, their_side) = (&self.texts.ours, &self.texts.theirs);
         let blank_ahead =
-            |side: &Lines<'_>, lines: &Range<usize>| lines.clone().take_while(|&line| is_blank(side, line)).count();
+            |side: &Lines<'_>, lines: &Range<usize>| lines.clone().take_while(|&line| side.is_blank(line)).count();
         let ahead = blank_ahead(our_side, ours).min(blank_ahead(their_side, theirs));
         let (our_core, their_core) = (ours.start + ahead..ours.end, theirs.start + ahead..theirs.end);
         let blank_behind = |side: &Lines<'_>, lines: &Range<usize>| {
-            lines.clone().rev().take_while(|&line| is_blank(side, line)).count()
+            lines.clone().rev().take_while(|&line| side.is_blank(line)).count()
         };
         let behind = blank_behind(our_side, &our_core).min(blank_behind(their_side, &their_core));
         let (our_core, their_core) = (our_core.start..our_core.end - behind, their_core.start..their_core.end - behind);
         let blank_lines = ahead.max(behind);
         self.push_common(ours.start..our_core.start, theirs.start..their_core.start);
         match continues {
-            Continues::Block => {
-                self.merge_sequences(&Sequence::lines(&our_core), &Sequence::lines(&their_core), blank_lines);
-            }
+            Continues::Block => self.merge_sequences(&each_line(&our_core), &each_line(&their_core), blank_lines),
             Continues::List => self.merge_items(our_core.clone(), &their_core),
-            Continues::Section => self.merge_sequences(
-                &Sequence::units(our_side, &our_core),
-                &Sequence::units(their_side, &their_core),
-                blank_lines,
-            ),
+            Continues::Section => {
+                let (ours, theirs) = (each_unit(our_side, &our_core), each_unit(their_side, &their_core));
+                self.merge_sequences(&ours, &theirs, blank_lines);
+            }
             Continues::Document(_) => self.merge_sections(&our_core, &their_core, blank_lines),
         }
         self.push_common(our_core.end..ours.end, their_core.end..theirs.end);
     }
 
     /// Output the common beginning once, then the rest of ours and of theirs, then the common end once.
-    fn merge_sequences(&mut self, ours: &Sequence, theirs: &Sequence, blank_lines: usize) {
+    fn merge_sequences(&mut self, ours: &[Range<usize>], theirs: &[Range<usize>], blank_lines: usize) {
         let (our_side, their_side) = (&self.texts.ours, &self.texts.theirs);
         let equal = |(left, right): &(&Range<usize>, &Range<usize>)| {
             our_side.ids[(*left).clone()] == their_side.ids[(*right).clone()]
         };
-        let (ours, theirs) = (&ours.parts[..], &theirs.parts[..]);
         let head = ours.iter().zip(theirs).take_while(equal).count();
         let (our_rest, their_rest) = (&ours[head..], &theirs[head..]);
         let tail = our_rest.iter().rev().zip(their_rest.iter().rev()).take_while(equal).count();
@@ -228,13 +204,13 @@ impl Combiner<'_> {
             self.push_common(left.clone(), right.clone());
         }
         for part in our_rest {
-            self.push_ours(part.clone());
+            self.push(Side::Ours, part.clone());
         }
         if !our_rest.is_empty() && !their_rest.is_empty() {
-            self.push_blank_line(blank_lines, their_rest.first(), &self.texts.theirs);
+            self.push_blank_line(blank_lines, their_rest.first(), Side::Theirs);
         }
         for part in their_rest {
-            self.push_theirs(part.clone());
+            self.push(Side::Theirs, part.clone());
         }
         for (left, right) in ours[ends.0..].iter().zip(&theirs[ends.1..]) {
             self.push_common(left.clone(), right.clone());
@@ -249,12 +225,12 @@ impl Combiner<'_> {
             *our_items.entry(&our_side.ids[unit.lines]).or_default() += 1;
         }
         let theirs = units(their_side, theirs);
-        self.push_ours(ours);
+        self.push(Side::Ours, ours);
         for unit in theirs {
             let ids = &self.texts.theirs.ids[unit.lines.clone()];
             match our_items.get_mut(ids).filter(|left| unit.kind == Kind::Bullet && **left > 0) {
                 Some(left) => *left -= 1,
-                None => self.push_theirs(unit.lines),
+                None => self.push(Side::Theirs, unit.lines),
             }
         }
     }
@@ -270,11 +246,11 @@ impl Combiner<'_> {
         let mut is_merged = vec![false; their_sections.len()];
         for (number, section) in sections(&self.texts.ours, ours).into_iter().enumerate() {
             if number > 0 {
-                self.push_blank_line(blank_lines, Some(&section), &self.texts.ours);
+                self.push_blank_line(blank_lines, Some(&section), Side::Ours);
             }
             let heading = self.texts.ours.ids[section.start];
             let Some(same) = by_heading.get_mut(&heading).and_then(Vec::pop) else {
-                self.push_ours(section);
+                self.push(Side::Ours, section);
                 continue;
             };
             is_merged[same] = true;
@@ -284,41 +260,33 @@ impl Combiner<'_> {
         }
         for (section, is_merged) in their_sections.into_iter().zip(is_merged) {
             if !is_merged {
-                self.push_blank_line(blank_lines, Some(&section), &self.texts.theirs);
-                self.push_theirs(section);
+                self.push_blank_line(blank_lines, Some(&section), Side::Theirs);
+                self.push(Side::Theirs, section);
             }
         }
     }
 
     /// Output a blank line before the next part, if parts here are separated by blank lines and there is none yet.
-    fn push_blank_line(&mut self, blank_lines: usize, next: Option<&Range<usize>>, side: &Lines<'_>) {
-        let blank_next = next.is_some_and(|next| next.is_empty() || is_blank(side, next.start));
+    fn push_blank_line(&mut self, blank_lines: usize, next: Option<&Range<usize>>, side: Side) {
+        let blank_next = next.is_some_and(|next| next.is_empty() || self.texts.side(side).is_blank(next.start));
         if blank_lines > 0 && !self.ends_blank && !blank_next {
             self.fragments.push(Fragment::Text("\n".to_owned()));
             self.ends_blank = true;
         }
     }
 
-    /// Output lines of ours.
-    fn push_ours(&mut self, lines: Range<usize>) {
+    /// Output lines of one side.
+    fn push(&mut self, side: Side, lines: Range<usize>) {
         if let Some(last) = lines.clone().last() {
-            self.ends_blank = is_blank(&self.texts.ours, last);
-            self.fragments.push(Fragment::Ours(lines));
-        }
-    }
-
-    /// Output lines of theirs.
-    fn push_theirs(&mut self, lines: Range<usize>) {
-        if let Some(last) = lines.clone().last() {
-            self.ends_blank = is_blank(&self.texts.theirs, last);
-            self.fragments.push(Fragment::Theirs(lines));
+            self.ends_blank = self.texts.side(side).is_blank(last);
+            self.fragments.push(Fragment::Side(side, lines));
         }
     }
 
     /// Output lines that both have.
     fn push_common(&mut self, ours: Range<usize>, theirs: Range<usize>) {
         if let Some(last) = ours.clone().last() {
-            self.ends_blank = is_blank(&self.texts.ours, last);
+            self.ends_blank = self.texts.ours.is_blank(last);
             self.fragments.push(Fragment::Both(ours, theirs));
         }
     }

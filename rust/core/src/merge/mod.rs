@@ -70,11 +70,28 @@ impl Merged {
     }
 }
 
+/// One of the two sides of a merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Ours,
+    Theirs,
+}
+
 /// The three texts, split into lines.
 pub(crate) struct Texts<'t> {
     base: Lines<'t>,
     ours: Lines<'t>,
     theirs: Lines<'t>,
+}
+
+impl<'t> Texts<'t> {
+    /// Return the text of a side.
+    fn side(&self, side: Side) -> &Lines<'t> {
+        match side {
+            Side::Ours => &self.ours,
+            Side::Theirs => &self.theirs,
+        }
+    }
 }
 
 /// Merge what `ours` and `theirs` each changed since `base`.

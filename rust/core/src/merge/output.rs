@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::diff::Lines;
 use crate::merge::chunk::{Chunk, Fragment, Resolution};
-use crate::merge::{BYTE_ORDER_MARK, Conflict, Merged, Part, Texts};
+use crate::merge::{BYTE_ORDER_MARK, Conflict, Merged, Part, Side, Texts};
 
 /// The most frequent line ending of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,10 +126,8 @@ impl Writer<'_> {
         match &chunk.resolution {
             Resolution::Same if self.no_crlf => self.push_slice(&self.texts.ours, &chunk.ours),
             Resolution::Same => self.push_unchanged(chunk),
-            Resolution::Ours | Resolution::Conflict => {
-                self.push_side(&self.texts.ours, &chunk.ours, self.side_endings[0]);
-            }
-            Resolution::Theirs => self.push_side(&self.texts.theirs, &chunk.theirs, self.side_endings[1]),
+            Resolution::Conflict => self.push_side(Side::Ours, &chunk.ours),
+            Resolution::Side(side) => self.push_side(*side, chunk.lines(*side)),
             Resolution::Both => self.push_common(&chunk.ours, &chunk.theirs),
             Resolution::Fragments(fragments) => fragments.iter().for_each(|fragment| self.push_fragment(fragment)),
         }
@@ -138,8 +136,7 @@ impl Writer<'_> {
     /// Write a fragment.
     fn push_fragment(&mut self, fragment: &Fragment) {
         match fragment {
-            Fragment::Ours(lines) => self.push_side(&self.texts.ours, lines, self.side_endings[0]),
-            Fragment::Theirs(lines) => self.push_side(&self.texts.theirs, lines, self.side_endings[1]),
+            Fragment::Side(side, lines) => self.push_side(*side, lines),
             Fragment::Both(ours, theirs) => self.push_common(ours, theirs),
             Fragment::Text(text) => text.split_terminator('\n').for_each(|line| self.push_line(line, self.ending)),
         }
@@ -155,7 +152,8 @@ impl Writer<'_> {
     }
 
     /// Write lines of one side: the usual line ending there becomes the usual ending of the merged text, others stay.
-    fn push_side(&mut self, lines: &Lines<'_>, range: &Range<usize>, side_ending: &str) {
+    fn push_side(&mut self, side: Side, range: &Range<usize>) {
+        let (lines, side_ending) = (self.texts.side(side), self.side_endings[side as usize]);
         if self.no_crlf {
             return self.push_slice(lines, range);
         }
