@@ -14,6 +14,7 @@ import json
 import socket
 import ssl
 import struct
+import subprocess
 import threading
 import time
 import zlib
@@ -321,6 +322,17 @@ def _zeros() -> bytes:
     """Return 16 MiB of zeros, deflated so that the same bytes may follow: a full flush forgets what came before."""
     deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     return deflate.compress(bytes(16 << 20)) + deflate.flush(zlib.Z_FULL_FLUSH)
+
+
+def self_signed(folder: Path) -> tuple[Path, ssl.SSLContext]:
+    """Return a certificate of 127.0.0.1 that no authority has signed, and the settings of a server that has it."""
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    create = ("openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-days", "2", "-subj", "/CN=local")
+    names = ("-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate)
+    subprocess.run([*create, *names], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return certificate, context
 
 
 def _api(request: Request) -> str:
