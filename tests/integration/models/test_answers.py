@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from reverie.client import Client
 from support.daemon import Daemon
 from support.fake_model import FakeModel, memory
 from support.provider import SECRET
-from support.waiting import wait_until
 
 SAID = "The build takes nine minutes on the runner since the cache is cold"
 OWN = "Thanks, that looks good to me now"
@@ -257,15 +255,3 @@ def test_an_update_does_not_bring_back_what_was_forgotten(client: Client, model:
     model.consolidate(update(old.id, f"{SAID}, on the pilot boat too", candidateIndex=0), skip)
     learn(client)
     assert client.memory(old.id).content == f"{SAID}, on the pilot boat too"
-
-
-def test_half_a_character_does_not_end_the_completion_of_runs(client: Client, model: FakeModel, tmp_path: Path) -> None:
-    """A run whose model answers with half a surrogate pair is completed without it, and so is the next one."""
-    model.behave("extract", text='{"answer": "\\ud800"}')
-    for number in range(2):
-        name = f"half-{number}"
-        session = client.start_session(wire.StartSession(client="codex", session=name, project=str(tmp_path)))
-        run = client.start_run(thread=session.thread, agent="codex")
-        client.put_run_file(run.id, "a.md", f"# Ports\n\nThe ledger service {number} listens on port 707{number}.\n")
-        client.end_session("codex", name)
-        wait_until(lambda run=run: client.run(run.id).state == "completed")  # type: ignore[misc] # bound now
