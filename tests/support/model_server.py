@@ -25,10 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
-from reverie import tokenizer
-
 GZIP_HEAD = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"  # RFC 1952, of one member
-USAGE_FACTOR = 1.3  # this server counts more tokens than o200k_base does, as current models do
 MODEL = "claude-test-1"
 PURPOSES = {"memories": "extract", "operations": "consolidate", "currentTask": "state", "ok": "check"}
 
@@ -184,8 +181,8 @@ def answer(
     """Answer with a message of this text, in the API of the request, streamed if that was asked for."""
 
     def step(request: Request) -> None:
-        read = int(tokenizer.count(_texts(request.body)) * USAGE_FACTOR) + 10
-        written = int(tokenizer.count(text) * USAGE_FACTOR) + 3
+        # More than o200k_base counts, as current models do.
+        read, written = len(_texts(request.body)) // 3 + 10, len(text) // 2 + 3
         cached = {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
         counted = {"input_tokens": read, "output_tokens": written, **cached} if usage is ... else usage
         message = {
