@@ -107,15 +107,15 @@ def wish(content: str, quote: str) -> dict[str, Any]:
 def test_a_memory_of_a_model(  # noqa: PLR0917 - fixtures
     client: Client, model: FakeModel, daemon: Daemon, given: dict[str, Any], end: str, text: str
 ) -> None:
-    """A memory is refused, waits for a person or is learnt, cleaned; a good one beside it is learnt all the same."""
-    model.extract(given, GOOD)
+    """A memory is refused, waits or is learnt, cleaned, once if it is said twice; a good one beside it is learnt."""
+    model.extract(given, given, GOOD)
 
     answer = learn(client)
 
     stored = {item.content: item for item in client.memories(limit=100, all_projects=True).items}
     assert GOOD["content"] in stored
     assert len(stored) == 1 + (end == "learnt")
-    assert (answer.fallback or "").startswith("refused 1 x") is (end == "refused")
+    assert (answer.fallback or "").startswith("refused 2 x") is (end == "refused")
     assert len(answer.waiting) == (end == "waits")
     if end == "learnt":
         assert str(stored[text or given["content"]].provenance["at"]) < "2199"
