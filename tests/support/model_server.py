@@ -144,6 +144,7 @@ class ModelServer:
             while not self._stopping.is_set():
                 peer, _ = self._listener.accept()
                 self.connections += 1
+                self._open.add(peer)
                 thread = threading.Thread(target=self._serve, args=(peer,))
                 thread.start()
                 self._serving.append(thread)
@@ -153,11 +154,11 @@ class ModelServer:
         with suppress(OSError), plain:
             peer = self._tls.wrap_socket(plain, server_side=True) if self._tls else plain
             with peer:
-                self._open.add(peer)
-                while peer.fileno() >= 0 and (data := read_message(peer)) is not None:
+                self._open.add(peer)  # with TLS another one
+                while peer.fileno() >= 0 and not self._stopping.is_set() and (data := read_message(peer)) is not None:
                     request = Request(data, peer, self._stopping)
                     self._step(request)(request)
-                self._open.discard(peer)
+                self._open -= {plain, peer}
         self.ended.release()
 
     def _step(self, request: Request) -> Step:
