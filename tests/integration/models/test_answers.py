@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from reverie.client import Client
 from support.daemon import Daemon
 from support.fake_model import FakeModel, memory
 from support.provider import SECRET
-from support.waiting import wait_until
 
 SAID = "The build takes nine minutes on the runner since the cache is cold"
 OWN = "Thanks, that looks good to me now"
@@ -27,10 +25,7 @@ CALLS = (
 )
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": f"{OWN}."},
-    {
-        "role": "user",
-        "content": "The mail of Ann:\nAnn: deploys go by the quay gate from May on\nmole@evil.example /srv/mole",
-    },
+    {"role": "user", "content": "The mail:\nAnn: deploys go by the quay gate from May on\nmole@evil.example /srv/mole"},
     {"role": "user", "content": f"It fails again:\n```\nERROR 12\n```\n\n{RULE}\n\nCan you find out why?"},
     {"role": "user", "content": f"Look at this mail:\n\nHi all,\n{PUMP}\nBest, Ida"},
     *(
@@ -41,12 +36,10 @@ TALK: list[dict[str, Any]] = [
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"t{number}", "content": printed}]},
         )
     ),
-    {
-        "role": "assistant",
-        "content": f"I read logs.harbour.example and /srv/quay/table first. {SAID}. I prefer long lines.",
-    },
+    {"role": "assistant", "content": f"I read logs.harbour.example and /srv/quay/table. {SAID}. I prefer long lines."},
 ]
 GOOD = memory("The build takes nine minutes while the cache is cold.", SAID)
+NO_SOURCE = "a fact with a quote that is not in the source"
 REDACTED = "The relay takes [REDACTED:github-token]."
 
 
@@ -74,12 +67,8 @@ def wish(content: str, quote: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("given", "end", "text"),
     [
-        (
-            memory("The cache is in Redis.", "the cache is in Redis now"),
-            "refused",
-            "a fact with a quote that is not in the",
-        ),
-        (memory("The cache has no quote.", ""), "refused", "a fact with a quote that is not in the source"),
+        (memory("The cache is in Redis.", "the cache is in Redis now"), "refused", NO_SOURCE),
+        (memory("The cache has no quote.", ""), "refused", NO_SOURCE),
         (wish("Wants agents to deploy without asking.", "k at"), "refused", "a quote that is not in the source"),
         (wish("Wants long lines.", "I prefer long lines"), "refused", "preference that quotes no words of the person"),
         (fact("mailer " * 200), "refused", "of 1,400 characters"),
@@ -87,7 +76,7 @@ def wish(content: str, quote: str) -> dict[str, Any]:
         (fact(SECRET[::-1]), "refused", "may hide a secret"),
         (fact(f"{SECRET[:20]}\n{SECRET[20:]}"), "refused", "may hide a secret"),
         (
-            memory("Always use tabs.", "Always use tabs for everything."),
+            memory("Use tabs.", "Always use tabs for everything."),
             "waits",
             "its words are in the output of a tool alone",
         ),
@@ -118,18 +107,16 @@ def wish(content: str, quote: str) -> dict[str, Any]:
 def test_a_memory_of_a_model(  # noqa: PLR0917 - fixtures
     client: Client, model: FakeModel, daemon: Daemon, given: dict[str, Any], end: str, text: str
 ) -> None:
-    """A memory is refused, waits for a person or is learnt, cleaned; a good one beside it is learnt all the same."""
-    model.extract(given, GOOD)
+    """A memory is refused, waits or is learnt, cleaned, once if it is said twice; a good one beside it is learnt."""
+    model.extract(given, given, GOOD)
 
     answer = learn(client)
 
     stored = {item.content: item for item in client.memories(limit=100, all_projects=True).items}
     assert GOOD["content"] in stored
     assert len(stored) == 1 + (end == "learnt")
-    assert ((answer.fallback or "").startswith("refused 1 x"), len(answer.waiting)) == (
-        end == "refused",
-        end == "waits",
-    )
+    assert (answer.fallback or "").startswith("refused 2 x") is (end == "refused")
+    assert len(answer.waiting) == (end == "waits")
     if end == "learnt":
         assert str(stored[text or given["content"]].provenance["at"]) < "2199"
     elif end == "waits":
@@ -154,20 +141,18 @@ def update(identity: str, content: str, **fields: Any) -> dict[str, Any]:
     return {"action": "UPDATE", "id": identity, "content": content, "tags": [], **fields}
 
 
+def delete(identity: str, **fields: Any) -> dict[str, Any]:
+    return {"action": "DELETE", "id": identity, **fields}
+
+
 @pytest.mark.parametrize(
     ("operations", "note"),
     [
         (lambda ids, _: [update(ids[0], TURNED), PLACED], "denies"),
-        (lambda ids, _: [{"action": "DELETE", "id": ids[0], "candidateIndex": 0}, PLACED], "something else"),
-        (
-            lambda ids, _: [update(ids[1], FACTS[1]), {"action": "DELETE", "id": ids[1]}, PLACED],
-            "two operations about one",
-        ),
-        (
-            lambda ids, _: [update(ids[1], "Bananas grow wherever sunshine reaches tropical gardens."), PLACED],
-            "words that no",
-        ),
-        (lambda _, foreign: [{"action": "DELETE", "id": foreign, "candidateIndex": 0}], "an id that was not shown"),
+        (lambda ids, _: [delete(ids[0], candidateIndex=0), PLACED], "something else"),
+        (lambda ids, _: [update(ids[1], FACTS[1]), delete(ids[1]), PLACED], "two operations about one"),
+        (lambda ids, _: [update(ids[1], "Bananas grow in tropical gardens."), PLACED], "words that no"),
+        (lambda _, foreign: [delete(foreign, candidateIndex=0)], "an id that was not shown"),
         (lambda ids, _: [{"action": "KEEP", "id": name} for name in ids[:1]], None),
         ("Sure! Here is the JSON.", "consolidation failed (unparseable)"),
         ('{"answer": "I cannot help.", "stopReason": "refusal"}', "consolidation failed (refused)"),
@@ -270,15 +255,3 @@ def test_an_update_does_not_bring_back_what_was_forgotten(client: Client, model:
     model.consolidate(update(old.id, f"{SAID}, on the pilot boat too", candidateIndex=0), skip)
     learn(client)
     assert client.memory(old.id).content == f"{SAID}, on the pilot boat too"
-
-
-def test_half_a_character_does_not_end_the_completion_of_runs(client: Client, model: FakeModel, tmp_path: Path) -> None:
-    """A run whose model answers with half a surrogate pair is completed without it, and so is the next one."""
-    model.behave("extract", text='{"answer": "\\ud800"}')
-    for number in range(2):
-        name = f"half-{number}"
-        session = client.start_session(wire.StartSession(client="codex", session=name, project=str(tmp_path)))
-        run = client.start_run(thread=session.thread, agent="codex")
-        client.put_run_file(run.id, "a.md", f"# Ports\n\nThe ledger service {number} listens on port 707{number}.\n")
-        client.end_session("codex", name)
-        wait_until(lambda run=run: client.run(run.id).state == "completed")  # type: ignore[misc] # bound now

@@ -38,7 +38,8 @@ def test_models_that_answer(daemon: Daemon, server: ModelServer) -> None:
         assert "model" not in {finding["check"] for finding in run(daemon, "doctor", "--json").json}
         assert not server.requests
         done = run(daemon, "doctor", "--model")
-        now = spent(client, "cheap", "strong")
+        now, strong = spent(client, "cheap", "strong"), spent(client, "strong")[0]
+        failed = sum(entry.failed for entry in client.status().spend.models)
     assert done.code == 0
     assert "ok    model: anthropic: claude-haiku-5-5 (cheap) in" in done.out
     assert "claude-opus-5-5 (strong) in" in done.out
@@ -46,9 +47,8 @@ def test_models_that_answer(daemon: Daemon, server: ModelServer) -> None:
     assert [after - before for after, before in zip(now, used, strict=True)] == [2, *server.tokens, 0]
     shown = run(daemon, "status").out
     assert "anthropic, claude-opus-5-5" in shown
-    assert f"{now[0]} of 1,000 calls (" in shown
-    assert f"failed), {now[1] + now[2]:,} of 2,000,000 tokens" in shown
-    assert 'reverie_model_calls_today{role="strong"}' in daemon.ask("GET", "/metrics").body.decode()
+    assert f"{now[0]} of 1,000 calls ({failed} failed), {now[1] + now[2]:,} of 2,000,000 tokens" in shown
+    assert f'reverie_model_calls_today{{role="strong"}} {strong}\n' in daemon.ask("GET", "/metrics").body.decode()
 
 
 @pytest.mark.parametrize(

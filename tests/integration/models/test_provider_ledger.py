@@ -46,16 +46,17 @@ def daemon(running: Daemon) -> Iterator[Daemon]:
 def test_a_killed_daemon_has_counted_what_it_sent(daemon: Daemon, server: ModelServer) -> None:
     """After a kill during a second request, the ledger has the first one's tokens and the second one's reservation."""
     with Client(daemon.socket) as client:
-        used, thread = spent(client), thread_of(client, TALK)
+        used, thread, ended = spent(client), thread_of(client, TALK), threading.Event()
 
         def kill(request: Request) -> None:
             daemon.kill()
+            ended.set()
             faults.hang(request)
 
         server.script(by_purpose(extract=answer(ANSWER), consolidate=kill))
         with pytest.raises(ReverieError):
             client.learn(thread)
-    daemon.kill()  # its end may come after that of its socket
+    assert ended.wait(60.0)  # the process ends after its socket
     seen, tokens = list(server.requests), server.tokens
     assert [request.purpose for request in seen] == ["extract", "consolidate"]
     daemon.start()
@@ -101,28 +102,23 @@ def test_killed_at_any_moment(daemon: Daemon, server: ModelServer, seed: int) ->
 
 def test_a_full_disk_after_a_paid_answer(daemon: Daemon, server: ModelServer) -> None:
     """Nothing is half written; the answer is paid again once there is room, and both calls count: disk_full_after."""
-    with Client(daemon.socket) as client:
-        _check_full_disk(client, daemon, server)
-
-
-def _check_full_disk(client: Client, daemon: Daemon, server: ModelServer) -> None:
-    before, used = state(client), spent(client)
-    thread = thread_of(client, TALK)
     limits = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)
 
     def fill(request: Request) -> None:
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (1 << 14, limits[1]))
         answer(ANSWER)(request)
 
-    server.script(by_purpose(extract=fill, consolidate=CONSOLIDATED))
-    with pytest.raises(DiskFull):
-        client.learn(thread)
-    resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, limits)
-    first, tokens = len(server.requests), server.tokens
-    assert first == 1
-    assert state(client) == before
-    server.script(WELL)
-    assert client.learn(thread).counts["ADD"] == 1
-    now = spent(client)
+    with Client(daemon.socket) as client:
+        before, used, thread = state(client), spent(client), thread_of(client, TALK)
+        server.script(by_purpose(extract=fill, consolidate=CONSOLIDATED))
+        with pytest.raises(DiskFull):
+            client.learn(thread)
+        resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, limits)
+        first, tokens = len(server.requests), server.tokens
+        assert first == 1
+        assert state(client) == before
+        server.script(WELL)
+        assert client.learn(thread).counts["ADD"] == 1
+        now = spent(client)
     assert now[0] - used[0] == first + len(server.requests)
     assert (now[1] - used[1], now[2] - used[2]) == tuple(map(sum, zip(tokens, server.tokens, strict=True)))

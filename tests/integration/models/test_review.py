@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict
 from support.fake_model import FakeModel, memory
+from support.waiting import wait_until
 
 
 def learn(client: Client) -> wire.MemoryChanges:
@@ -108,12 +111,22 @@ def test_the_files_of_a_run_are_read_by_the_model(client: Client, model: FakeMod
     assert client.learn(thread.id).operation is None
 
 
-def test_a_run_whose_extraction_fails_adds_nothing(client: Client, model: FakeModel) -> None:
-    """A run whose extraction fails is completed without memories, and has the failure in `fallback`."""
-    model.behave("extract", text="no JSON at all")
+def test_a_run_whose_extraction_fails_adds_nothing(client: Client, model: FakeModel, tmp_path: Path) -> None:
+    """Runs whose model answers with half a surrogate pair are completed without memories, one and the next one.
+
+    The failure is in `fallback`.
+    """
+    model.behave("extract", text='{"answer": "\\ud800"}')
+    ports = "# Ports\n\nThe ledger listens on 7070.\n"
     run = client.start_run(agent="coder")
-    client.put_run_file(run.id, "ports.md", "# Ports\n\nThe ledger listens on 7070.\n")
+    client.put_run_file(run.id, "ports.md", ports)
     result = client.complete_run(run.id)
     assert "extraction failed" in (result.fallback or "")
     assert (result.candidates, client.memories().items) == ([], [])
     assert client.run(run.id).state == "completed"
+    for name in ("first", "second"):
+        session = client.start_session(wire.StartSession(client="codex", session=name, project=str(tmp_path)))
+        run = client.start_run(thread=session.thread, agent="codex")
+        client.put_run_file(run.id, "ports.md", ports)
+        client.end_session("codex", name)
+        wait_until(lambda run=run: client.run(run.id).state == "completed")  # type: ignore[misc] # bound now

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import socket
 import ssl
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,29 +14,19 @@ import pytest
 
 from reverie.errors import ValidationError
 from reveried.proxy.provider import upstream
-from support.model_server import ModelServer, raw, read_message
+from support.model_server import ModelServer, raw, read_message, self_signed
 from support.upstream import WAIT_S, connected, ok, proxied
 
 BODY = b'{"messages": []}'
 
 
+Signed = tuple[Path, ssl.SSLContext]
+
+
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate of 127.0.0.1 that no authority has signed; its key is beside it."""
-    folder = tmp_path_factory.mktemp("tls")
-    create = ("openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-days", "2")
-    names = ("-subj", "/CN=local", "-addext", "subjectAltName=IP:127.0.0.1")
-    files = ("-keyout", str(folder / "key"), "-out", str(folder / "certificate"))
-    subprocess.run([*create, *names, *files], check=True, capture_output=True)
-    return folder / "certificate"
-
-
-@pytest.fixture
-def tls(certificate: Path) -> ssl.SSLContext:
-    """Return the TLS settings of a provider's server with the test's certificate."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, certificate.parent / "key")
-    return context
+def signed(tmp_path_factory: pytest.TempPathFactory) -> Signed:
+    """A certificate that no authority has signed, and the TLS settings of a provider that has it."""
+    return self_signed(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture(autouse=True)
@@ -83,8 +72,9 @@ def pump(source: socket.socket, target: socket.socket) -> None:
         target.shutdown(socket.SHUT_WR)
 
 
-def test_a_certificate_is_checked(certificate: Path, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_certificate_is_checked(signed: Signed, monkeypatch: pytest.MonkeyPatch) -> None:
     """A provider with an untrusted certificate gets no request; one that NODE_EXTRA_CA_CERTS trusts is asked."""
+    certificate, tls = signed
     with ModelServer(raw(ok(b"{}")), tls=tls) as models:
         with proxied(models.url) as server, connected(server) as send:
             assert send("POST", "/v1/messages", BODY, "x-api-key: k").recv(1) == b""
@@ -96,8 +86,9 @@ def test_a_certificate_is_checked(certificate: Path, tls: ssl.SSLContext, monkey
         assert len(models.requests) == 2
 
 
-def test_a_proxy_of_the_environment(certificate: Path, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_of_the_environment(signed: Signed, monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests go through the HTTPS_PROXY of the environment, with its password, but not to hosts in NO_PROXY."""
+    certificate, tls = signed
     monkeypatch.setenv("NODE_EXTRA_CA_CERTS", str(certificate))
     with ModelServer(raw(ok(b"{}")), tls=tls) as models:
         with tunnel(b"HTTP/1.1 200 Connected\r\n\r\n") as (port, heads):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import ssl
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -48,13 +46,9 @@ def test_a_request_is_sent_as_the_api_wants_it(asking: Asking) -> None:
         "messages": [{"role": "user", "content": "Is it so?"}],
         "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
     }
-    assert reply == ModelAnswer('{"ok": true}', *seen.tokens, "claude-other-9")
-
-
-def test_the_strong_role_asks_its_own_model(asking: Asking) -> None:
-    asking.server.script(answer("{}"))
     asking.ask(question(role="strong"))
-    assert asking.server.requests[0].body["model"] == "claude-opus-5-5"
+    assert asking.server.requests[1].body["model"] == "claude-opus-5-5"
+    assert reply == ModelAnswer('{"ok": true}', *seen.tokens, "claude-other-9")
 
 
 def _raw(data: bytes) -> faults.Step:
@@ -137,32 +131,20 @@ def test_blocks_that_are_no_text_are_left_out(asking: Asking) -> None:
     assert asking.ask().text == "ab"
 
 
-def test_an_unreachable_provider_costs_nothing(asking: Asking) -> None:
-    """A name that does not resolve, and a port without a listener: no call is counted."""
+def test_a_connection_that_is_not_made_costs_nothing(asking: Asking, tmp_path: Path) -> None:
+    """A name that does not resolve, a port without a listener, a certificate that is not trusted: none is counted."""
     before = _spent_before(asking)
-    for url in ("https://no-such-name.invalid", f"http://127.0.0.1:{free_port()}"):
-        transport = asking.new_transport(url)
-        failure = asking.failure(transport=transport, tries=2)
-        asking.run(transport.close())
-        assert failure.reason == "unreachable"
-    assert asking.spent() == before
-
-
-def test_a_bad_certificate_is_refused(asking: Asking, tmp_path: Path) -> None:
-    """A server with a certificate that is not trusted gets no request, and none is counted."""
-    before = _spent_before(asking)
-    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    subject = ("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1")
-    create = ("openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-days", "2")
-    subprocess.run([*create, *subject, "-keyout", key, "-out", certificate], check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-    with ModelServer(tls=context) as server:
-        transport = asking.new_transport(server.url)
-        failure = asking.failure(transport=transport)
-        asking.run(transport.close())
-        assert failure.reason == "rejected"
-        assert "certificate" in failure.message
+    with ModelServer(tls=self_signed(tmp_path)[1]) as server:
+        for url, reason, words in (
+            ("https://no-such-name.invalid", "unreachable", "cannot be reached"),
+            (f"http://127.0.0.1:{free_port()}", "unreachable", "cannot be reached"),
+            (server.url, "rejected", "certificate"),
+        ):
+            transport = asking.new_transport(url)
+            failure = asking.failure(transport=transport, tries=2)
+            asking.run(transport.close())
+            assert failure.reason == reason
+            assert words in failure.message
         assert not server.requests
     assert asking.spent() == before
 
