@@ -18,7 +18,7 @@ from reveried.cli import send_sessions
 from support.daemon import Daemon, check_refused, running_daemon
 from support.pages import newest_operation, stored_messages
 from support.story import generated_session, session_file
-from support.transcripts import main_line_messages
+from support.talk import main_line_messages
 
 
 def sent(client: Client, position: ImportPlace, data: bytes, *, size: int) -> list[ChunkAnswer]:

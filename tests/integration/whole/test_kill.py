@@ -21,7 +21,7 @@ from support.daemon import Daemon, running_daemon
 from support.pages import stored_messages
 from support.soak import count
 from support.story import generated_session, session_file
-from support.transcripts import main_line_messages
+from support.talk import main_line_messages
 
 KILLS = count(4, 200)
 CLIENTS = 8

@@ -33,7 +33,7 @@ from support.pages import stored_messages
 from support.soak import count
 from support.stores import texts_below
 from support.story import session_file
-from support.transcripts import main_line_messages
+from support.talk import main_line_messages
 from support.waiting import wait_until
 
 SEEDS = count(1, 5)  # each a home of its own
