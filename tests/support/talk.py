@@ -1,4 +1,4 @@
-"""A conversation of messages with dense numbers, one minute apart, without a daemon."""
+"""Conversations without a daemon: messages with dense numbers, one minute apart, and the entries of transcripts."""
 
 from __future__ import annotations
 
