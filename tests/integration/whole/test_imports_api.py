@@ -237,7 +237,7 @@ def test_secrets_are_redacted_and_counted(client: Client, daemon: Daemon) -> Non
     assert answer.redacted == 1
     [(_, content)] = stored_messages(client, position.thread)
     assert "[REDACTED:" in content
-    assert secret.encode() not in (daemon.home / "data" / "store" / "data.mdb").read_bytes()
+    assert secret.encode() not in (daemon.store / "data.mdb").read_bytes()
 
 
 def test_a_deleted_thread_is_imported_only_when_asked_for(daemon: Daemon, client: Client) -> None:

@@ -93,7 +93,7 @@ class Campaign:
             for agent in self.agents:
                 agent.check(client)
         assert self.daemon.stop() == 0
-        report = run_check(self.daemon.home / "data" / "store")
+        report = run_check(self.daemon.store)
         assert report.ok, report.problems
         return sum(len(agent.acknowledged) for agent in self.agents)
 

@@ -93,7 +93,7 @@ BEFORE = {
 def test_sorting_and_its_undo(older: tuple[Daemon, Client], tmp_path: Path) -> None:
     """Threads get the project of their folder, memories that of their threads; the undo moves every memory back."""
     daemon, client = older
-    root = daemon.home / "root" / "default"
+    root = daemon.folder
     assert state(client) == BEFORE
     assert [thread.project for thread in client.threads().items] == ["worktrees", "harbour"]
 
