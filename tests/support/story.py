@@ -304,24 +304,23 @@ def generate(number: int, *, tasks: int = 6, noise: int = 25) -> GeneratedSessio
     return _Session(number, noise).run(tasks)
 
 
-def generated_session(number: int, turns: int = 4, noise: int = 20, why: str = "") -> bytes:
+def generated_session(number: int, turns: int = 4, noise: int = 20) -> bytes:
     """Return a session of `turns` tasks, request to commit, without compactions and other events between them.
 
-    The same `number` gives the same bytes; `noise` is the mean number of words of a tool result, and `why` the body of
-    each commit's message.
+    The same `number` gives the same bytes; `noise` is about the number of words of a tool result.
     """
-    return _plain(number, turns, noise, why).bytes()
+    return _plain(number, turns, noise).bytes()
 
 
 def session_file(folder: Path, number: int, turns: int = 4, noise: int = 20, why: str = "") -> Path:
-    """Write a generated session under the file name that Claude Code uses."""
+    """Write a generated session under the client's file name; `why` is the body of each commit's message."""
     writer = _plain(number, turns, noise, why)
     path = folder / f"{writer.session}.jsonl"
     path.write_bytes(writer.bytes())
     return path
 
 
-def _plain(number: int, turns: int, noise: int, why: str) -> Story:
+def _plain(number: int, turns: int, noise: int, why: str = "") -> Story:
     made = _Session(number, -(-noise // 10), HARBOUR)
     for task in range(turns):
         made.task(task, why=why, is_plain=True)

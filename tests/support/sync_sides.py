@@ -362,12 +362,12 @@ def conflict_copies(sides: Sides) -> list[str]:
     return [data.decode() for path, data in sorted(sides.files.items()) if ".sync-conflict-" in path]
 
 
-def sides_after_writes(*texts: str, path: str = PATH) -> Sides:
+def sides_after_writes(*texts: str) -> Sides:
     """Return sides in sync to which agents wrote these texts, an hour apart; the last one was written just now."""
     sides = Sides()
     for text in texts:
         sides.now_ms += 60 * MINUTE
-        sides.put(path, text)
+        sides.put(PATH, text)
         sides.settle()
     return sides
 
