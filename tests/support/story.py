@@ -1,4 +1,4 @@
-"""Deterministic Claude Code sessions with tool use, corrections, decisions, compactions, rewinds and lost results."""
+"""Sessions as Claude Code writes them: line by line, generated with all that happens in one, growing, or compacted."""
 
 from __future__ import annotations
 
