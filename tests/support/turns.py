@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Literal, Self
 
 from reverie import wire
 from reverie.client import Client
 
 
-class Turns:
+class Turns(ABC):
     """Builder of messages; a subclass says where each one goes."""
 
     _calls = 0
     _name = ""  # in the ids of calls
 
+    @abstractmethod
     def _add(self, role: Literal["user", "assistant"], content: Any, **more: Any) -> Self:
-        raise NotImplementedError
+        """Add one message."""
 
     def user(self, content: Any, **more: Any) -> Self:
         """Add a user message."""
