@@ -66,7 +66,7 @@ class Story:
     number: int = 0
     folder: str = ""
     session: str = ""
-    begin: datetime | None = None
+    begin: datetime = _START
     lines: list[dict[str, Any]] = field(default_factory=list)
     parent: str | None = None  # uuid of the line that the next one hangs on
     compactions: int = 0
@@ -80,7 +80,6 @@ class Story:
         self._name = self.session or str(self.number)
         if not self.session:
             self.session = str(uuid.uuid5(_NAMESPACE, f"session {self.number}")) if self.folder else "s1"
-        self.begin = self.begin or _START + timedelta(days=self.number % 250)
 
     @property
     def last_reply(self) -> str:
@@ -208,8 +207,7 @@ class Story:
         return f"u{len(self.lines) + 1}"
 
     def _now(self) -> str:
-        assert self.begin is not None
-        at = self.begin + self._slots * _STEP
+        at = self.begin + timedelta(days=self.number % 250) + self._slots * _STEP
         return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

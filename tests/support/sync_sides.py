@@ -375,8 +375,4 @@ def sides_after_writes(*texts: str) -> Sides:
 def text_after_save(sides: Sides, text: str, path: str = PATH) -> str:
     """Return the text of file and document after a person saved `text` and sync settled."""
     sides.save(path, text)
-    sides.settle()
-    stored = sides.text(path)
-    assert stored is not None
-    assert sides.files[path].decode() == stored
-    return stored
+    return settled_text(sides, path)
