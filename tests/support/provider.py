@@ -73,7 +73,7 @@ def state(client: Client, daemon: Daemon) -> tuple[Any, dict[str, bytes]]:
     """Return all memories without their accesses, and the bytes of all documents once the folder is in sync."""
     client.sync_now()
     memories = [(item.id, item.content, item.tags, item.updated_at) for item in client.memories(limit=1000).items]
-    root = daemon.folder
+    root = daemon.home / "root" / "default"
     return sorted(memories), bytes_below(root, ".md")
 
 
