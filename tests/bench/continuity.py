@@ -36,7 +36,7 @@ from reverie.usecases.memories import record_of
 from reveried.cli.send_sessions import import_file
 from support.daemon import running_daemon, scratch_home
 from support.story import generated_session, session_file
-from support.transcripts import thread_entries
+from support.talk import thread_entries
 
 DISTIL_TOKENS = 150_000
 MEMORIES = 100_000

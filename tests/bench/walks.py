@@ -109,7 +109,7 @@ class Watched:
 def acts(watched: Watched) -> dict[str, tuple[Act, Act]]:
     """Return what is done before each act, and the act."""
     thread = watched.ask("POST", "/v1/threads", {"title": "Tides", **PROJECT})["id"]
-    folder = watched.daemon.home / "root" / "default" / "facts"
+    folder = watched.daemon.folder / "facts"
     folder.mkdir(parents=True, exist_ok=True)
     count = iter(range(1_000))
     message = {"role": "user", "content": "We always deploy the harbour on Thursdays. Please fix the tide table."}

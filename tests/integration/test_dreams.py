@@ -58,7 +58,7 @@ def test_same_sources_and_budget_give_the_same_address(session: Path) -> None:
             assert dream.archive is not None
             assert dream.tokens_used <= dream.token_budget == 9000
             body = client.archive(dream.archive)
-            on_disk = daemon.home / "root" / "default" / "archives" / f"{dream.archive}.json"
+            on_disk = daemon.folder / "archives" / f"{dream.archive}.json"
 
             assert hashlib.sha256(body).hexdigest() == dream.archive
             assert on_disk.read_bytes() == body
@@ -102,7 +102,7 @@ def test_a_dream_announces_itself_without_content(dreaming: tuple[Daemon, Client
         "indexUpdated": True,
     }
     assert announced["workspace.updated"].keys() == {"path", "version"}
-    index = json.loads((daemon.home / "root" / "default" / "MEMORY-INDEX.json").read_bytes())
+    index = json.loads((daemon.folder / "MEMORY-INDEX.json").read_bytes())
     assert index["archiveChecksum"] == dream.archive
     assert index["archives"][-1]["entries"] == index["entryCount"] == compacted["sourceCount"]
 

@@ -29,7 +29,7 @@ def test_a_thread_teaches_once(client: Client, daemon: Daemon, tmp_path: Path) -
     assert mine
     assert {memory.provenance.get("project") for memory in mine if memory.type != "preference"} == {"harbour"}
     assert all("this project" not in memory.content for memory in mine)
-    assert (daemon.home / "root" / "default" / mine[0].document).is_file()
+    assert (daemon.folder / mine[0].document).is_file()
     assert client.thread(thread).distillations == 0
 
 

@@ -56,7 +56,7 @@ def lose_the_record(daemon: Daemon) -> None:
         for key, schedule in list(writer.records(ScheduleRecord)):
             writer.save(replace(schedule, last_run=None, ran=[], failure=None), key)
 
-    with Store.open(daemon.home / "data" / "store", redactor=Redactor()) as store:
+    with Store.open(daemon.store, redactor=Redactor()) as store:
         store.commit([Write("default", "reveried", "schedule", lose)], at="2026-05-05T03:01:00.000Z")
 
 
@@ -189,7 +189,7 @@ def test_a_missed_dream_sees_what_was_saved_meanwhile(nightly: Daemon, folder: s
     """A dream that is made up for at the start reads what a person saved before it; a missing folder stops it not."""
     add_schedule(nightly, "nightly", NIGHT, 30_000)
     assert nightly.stop() == 0
-    root = nightly.home / "root" / "default"
+    root = nightly.folder
     if folder == "missing":
         root.rename(root.with_name("elsewhere"))
     else:

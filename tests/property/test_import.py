@@ -20,7 +20,7 @@ from reverie.importers.join import main_line
 from reverie.models import NO_RESULT, Entry, EntryKind, Message
 from support.soak import count
 from support.story import Story, call, result, text
-from support.transcripts import bad_line_bytes, thread_entries
+from support.talk import bad_line_bytes, thread_entries
 
 SMALL_LIMIT = 400
 WORDS = st.text(max_size=20)

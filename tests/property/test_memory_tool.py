@@ -135,7 +135,7 @@ def test_random_commands_have_the_texts_of_the_reference(
         assert outcome(ours, command) == expected, (number, command)
         failures += expected[0]
     assert 0.1 < failures / COMMANDS < 0.8
-    assert files_in(daemon.home / "root" / "default") == files_in(root)
+    assert files_in(daemon.folder) == files_in(root)
 
 
 def test_listed_differences(memory: tuple[MemoryTool, BetaLocalFilesystemMemoryTool, Daemon]) -> None:

@@ -23,7 +23,7 @@ from reverie.usecases.entries import entry_record
 from support.soak import count
 from support.stores import AT, SPACE, opened, write
 from support.story import Story, call, result, text
-from support.transcripts import thread_entries
+from support.talk import thread_entries
 
 THREADS = count(16, 3_000)
 REDACTOR = Redactor()

@@ -249,6 +249,16 @@ class Daemon:
         return self.home / "run" / "reverie.sock"
 
     @property
+    def folder(self) -> Path:
+        """Return the folder of the default space."""
+        return self.home / "root" / "default"
+
+    @property
+    def store(self) -> Path:
+        """Return the folder of the store."""
+        return self.home / "data" / "store"
+
+    @property
     def pid(self) -> int:
         """Return the process id of the daemon."""
         assert self.process is not None

@@ -74,7 +74,7 @@ class Tree:
     def __init__(self, daemon: Daemon, client: Client) -> None:
         self.daemon = daemon
         self.client = client
-        self.root = daemon.home / "root" / "default"
+        self.root = daemon.folder
 
     def path(self, name: str) -> Path:
         """Return the path of a file of the folder."""

@@ -37,7 +37,7 @@ def command_run(command: str, output: str) -> list[Any]:
 
 def session(path: Path, folder: str, texts: Sequence[Any], *, day: str = "2026-03-01") -> Path:
     """Write a session that works in `folder`: the user's and the assistant's texts, or blocks, in turn."""
-    story = Story(folder=folder, session=path.stem, start=datetime.fromisoformat(f"{day}T09:00:00+00:00"))
+    story = Story(folder=folder, session=path.stem, begin=datetime.fromisoformat(f"{day}T09:00:00+00:00"))
     for number, text in enumerate(texts):
         role = "assistant" if number % 2 else "user"
         story.add(role, message={"role": role, "content": text})

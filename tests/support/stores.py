@@ -13,7 +13,7 @@ from typing import Any
 import lmdb
 
 from reverie.models import Entry, EntryKind, Json
-from reverie.redact import Redactor, Taken
+from reverie.redact import Taken
 from reverie.store import SYSTEM_SPACE, Done, Failed, Key, Kind, Store, ThreadRecord, Write, Writer, seal
 from reverie.store.codec import TOMBSTONE, decode_record, from_ms, to_ms
 from reverie.store.env import lmdb_options
@@ -102,20 +102,14 @@ def raw(path: Path) -> Iterator[lmdb.Transaction[bytes]]:
         yield txn
 
 
-def raw_key(kind: Kind, key: Key, space: str = SPACE) -> bytes:
-    return record_key(space_prefix(space), kind, key)
+def raw_key(kind: Kind, key: Key) -> bytes:
+    return record_key(space_prefix(SPACE), kind, key)
 
 
 def add_token(home: Path, token: str, space: str, agent: str) -> None:
     """Add a token to the store of a daemon that is not running."""
-    with Store.open(home / "data" / "store", redactor=Redactor()) as store:
-        key = (token_hash(token),)
-
-        def body(writer: Writer) -> None:
-            writer.put(Kind.TOKEN, key, {"space": space, "agent": agent})
-
-        (done,) = store.commit([Write(SYSTEM_SPACE, "test", "token", body)], at="2026-11-21T09:30:00.000Z")
-        assert isinstance(done, Done)
+    with opened(home / "data" / "store") as store:
+        put(store, Kind.TOKEN, (token_hash(token),), {"space": space, "agent": agent}, space=SYSTEM_SPACE)
 
 
 def files_with(folder: Path, word: str) -> list[str]:

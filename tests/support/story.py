@@ -1,4 +1,4 @@
-"""Deterministic Claude Code sessions with tool use, corrections, decisions, compactions, rewinds and lost results."""
+"""Sessions as Claude Code writes them: line by line, generated with all that happens in one, growing, or compacted."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Story:
     number: int = 0
     folder: str = ""
     session: str = ""
-    start: datetime | None = None
+    begin: datetime = _START
     lines: list[dict[str, Any]] = field(default_factory=list)
     parent: str | None = None  # uuid of the line that the next one hangs on
     compactions: int = 0
@@ -80,7 +80,6 @@ class Story:
         self._name = self.session or str(self.number)
         if not self.session:
             self.session = str(uuid.uuid5(_NAMESPACE, f"session {self.number}")) if self.folder else "s1"
-        self.start = self.start or _START + timedelta(days=self.number % 250)
 
     @property
     def last_reply(self) -> str:
@@ -131,11 +130,11 @@ class Story:
         message = {"id": reply or f"msg{len(self.lines) + 1}", "type": "message", "role": "assistant"}
         return self.add("assistant", message=message | {"content": list(blocks), "usage": usage}, **fields)
 
-    def reply(self, *blocks: dict[str, Any]) -> None:
+    def reply(self, *blocks: dict[str, Any], **fields: Any) -> None:
         """Append a reply of the agent without tool calls, a line for each block."""
         self._replies += 1
         for block in blocks:
-            self._assistant(block, "end_turn")
+            self._assistant(block, "end_turn", **fields)
 
     def tools(self, *calls: ToolCall, before: tuple[dict[str, Any], ...] = (), interleaved: bool = False) -> None:
         """Append a reply with the blocks `before` and the tool calls, and the result of each call.
@@ -179,7 +178,7 @@ class Story:
         identity = f"toolu_{self.number:03}{self._calls:06}"
         self.add("progress", data=data, toolUseID=identity, parentToolUseID=identity)
 
-    def _assistant(self, block: dict[str, Any], stop: str) -> str:
+    def _assistant(self, block: dict[str, Any], stop: str, **fields: Any) -> str:
         message = {
             "model": "claude-generated",
             "id": self.last_reply,
@@ -190,7 +189,7 @@ class Story:
             "stop_sequence": None,
             "usage": {"input_tokens": 6, "cache_read_input_tokens": 700 * self._replies, "output_tokens": 90},
         }
-        return self.add("assistant", message=message, requestId=f"req_{self.number:03}{self._replies:06}")
+        return self.add("assistant", message=message, requestId=f"req_{self.number:03}{self._replies:06}", **fields)
 
     def _result(self, identity: str, line: str, call: ToolCall) -> None:
         if call.result is None:
@@ -208,8 +207,7 @@ class Story:
         return f"u{len(self.lines) + 1}"
 
     def _now(self) -> str:
-        assert self.start is not None
-        at = self.start + self._slots * _STEP
+        at = self.begin + timedelta(days=self.number % 250) + self._slots * _STEP
         return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -241,38 +239,22 @@ class GeneratedSession(NamedTuple):
 
 PROJECTS = (
     Project(
-        "/home/ann/tidewatch",
-        "tidewatch/{0}.py",
-        "tests/test_{0}.py",
-        "pytest -q {0}",
-        "    {0}_level_{1} = read_gauge({1}, station='{0}')",
-        "AssertionError: assert {0} == {1}",
+        "/home/ann/tidewatch", "tidewatch/{0}.py", "tests/test_{0}.py", "pytest -q {0}",
+        "    {0}_level_{1} = read_gauge({1}, station='{0}')", "AssertionError: assert {0} == {1}",
     ),
     Project(
-        "/home/ann/lampwright",
-        "src/{0}/index.ts",
-        "src/{0}/index.test.ts",
-        "npx vitest run {0}",
-        "  export const {0}Lumen{1} = dim({1}, '{0}')",
-        "Expected: {1}, Received: {0}",
+        "/home/ann/lampwright", "src/{0}/index.ts", "src/{0}/index.test.ts", "npx vitest run {0}",
+        "  export const {0}Lumen{1} = dim({1}, '{0}')", "Expected: {1}, Received: {0}",
     ),
     Project(
-        "/home/ann/quarryd",
-        "crates/{0}/src/lib.rs",
-        "crates/{0}/tests/{0}.rs",
-        "cargo test -p quarry --test {0}",
-        "    let {0}_slab_{1} = cut(&block, {1})?; // {0}",
-        "assertion `left == right` failed: left: {0}, right: {1}",
+        "/home/ann/quarryd", "crates/{0}/src/lib.rs", "crates/{0}/tests/{0}.rs", "cargo test -p quarry --test {0}",
+        "    let {0}_slab_{1} = cut(&block, {1})?; // {0}", "assertion `left == right` failed: left: {0}, right: {1}",
     ),
     Project(
-        "/home/ann/orchard-api",
-        "internal/{0}/{0}.go",
-        "internal/{0}/{0}_test.go",
-        "go test ./{0}",
-        "	{0}Crate{1} := Weigh(ctx, {1}) // {0}",
-        "got {0}, want {1}",
+        "/home/ann/orchard-api", "internal/{0}/{0}.go", "internal/{0}/{0}_test.go", "go test ./{0}",
+        "	{0}Crate{1} := Weigh(ctx, {1}) // {0}", "got {0}, want {1}",
     ),
-)
+)  # fmt: skip
 HARBOUR = PROJECTS[0]._replace(folder="/home/ann/harbour")
 WHY = "The wrong value was kept because nobody had asked for another one."  # an episode says more than a subject
 PARTS = ("ledger", "router", "exporter", "mailer", "sampler", "planner", "gateway", "archive", "cursor", "throttle")
@@ -320,24 +302,23 @@ def generate(number: int, *, tasks: int = 6, noise: int = 25) -> GeneratedSessio
     return _Session(number, noise).run(tasks)
 
 
-def generated_session(number: int, turns: int = 4, noise: int = 20, why: str = "") -> bytes:
+def generated_session(number: int, turns: int = 4, noise: int = 20) -> bytes:
     """Return a session of `turns` tasks, request to commit, without compactions and other events between them.
 
-    The same `number` gives the same bytes; `noise` is the mean number of words of a tool result, and `why` the body of
-    each commit's message.
+    The same `number` gives the same bytes; `noise` is about the number of words of a tool result.
     """
-    return _plain(number, turns, noise, why).bytes()
+    return _plain(number, turns, noise).bytes()
 
 
 def session_file(folder: Path, number: int, turns: int = 4, noise: int = 20, why: str = "") -> Path:
-    """Write a generated session under the file name that Claude Code uses."""
+    """Write a generated session under the client's file name; `why` is the body of each commit's message."""
     writer = _plain(number, turns, noise, why)
     path = folder / f"{writer.session}.jsonl"
     path.write_bytes(writer.bytes())
     return path
 
 
-def _plain(number: int, turns: int, noise: int, why: str) -> Story:
+def _plain(number: int, turns: int, noise: int, why: str = "") -> Story:
     made = _Session(number, -(-noise // 10), HARBOUR)
     for task in range(turns):
         made.task(task, why=why, is_plain=True)
@@ -591,15 +572,15 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class LiveSession:
+class LiveSession(Story):
     """A session in `project`, whose file (`path`, or one in `folder`) gets lines with the present time."""
 
     def __init__(
         self, folder: Path, project: Path, number: int, *, pid: int | None = None, path: Path | None = None
     ) -> None:
-        self.writer = Story(number, str(project))
+        super().__init__(number, str(project))
         self.project, self.pid = project, pid
-        self.path = path or folder / f"{self.writer.session}.jsonl"
+        self.path = path or folder / f"{self.session}.jsonl"
         self._written = 0
 
     @property
@@ -609,18 +590,16 @@ class LiveSession:
 
     def say(self, prompt: str, *replies: str, **fields: Any) -> None:
         """Append a prompt and the agent's replies to the file."""
-        self.writer.user(prompt, **({"timestamp": now()} | fields))
+        self.user(prompt, **({"timestamp": now()} | fields))
         for reply in replies:
-            self.writer.reply(text(reply))
-            self.writer.lines[-1] |= {"timestamp": now()} | fields
+            self.reply(text(reply), **({"timestamp": now()} | fields))
         self.flush()
 
     def flush(self) -> None:
         """Write the lines that are not in the file yet."""
-        new = self.writer.lines[self._written :]
         with self.path.open("ab") as file:
-            file.write(b"".join(orjson.dumps(line) + b"\n" for line in new))
-        self._written = len(self.writer.lines)
+            file.write(b"".join(self.bytes().splitlines(keepends=True)[self._written :]))
+        self._written = len(self.lines)
 
     def start(self, daemon: Daemon, source: str = "startup") -> Any:
         """Announce the session to a daemon; return the answer."""

@@ -362,12 +362,12 @@ def conflict_copies(sides: Sides) -> list[str]:
     return [data.decode() for path, data in sorted(sides.files.items()) if ".sync-conflict-" in path]
 
 
-def sides_after_writes(*texts: str, path: str = PATH) -> Sides:
+def sides_after_writes(*texts: str) -> Sides:
     """Return sides in sync to which agents wrote these texts, an hour apart; the last one was written just now."""
     sides = Sides()
     for text in texts:
         sides.now_ms += 60 * MINUTE
-        sides.put(path, text)
+        sides.put(PATH, text)
         sides.settle()
     return sides
 
@@ -375,8 +375,4 @@ def sides_after_writes(*texts: str, path: str = PATH) -> Sides:
 def text_after_save(sides: Sides, text: str, path: str = PATH) -> str:
     """Return the text of file and document after a person saved `text` and sync settled."""
     sides.save(path, text)
-    sides.settle()
-    stored = sides.text(path)
-    assert stored is not None
-    assert sides.files[path].decode() == stored
-    return stored
+    return settled_text(sides, path)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Literal, Self
 
+from reverie import wire
 from reverie.client import Client
-from reverie.wire import Appended
 
 
-class Turns:
+class Turns(ABC):
     """Builder of messages; a subclass says where each one goes."""
 
     _calls = 0
     _name = ""  # in the ids of calls
 
+    @abstractmethod
     def _add(self, role: Literal["user", "assistant"], content: Any, **more: Any) -> Self:
-        raise NotImplementedError
+        """Add one message."""
 
     def user(self, content: Any, **more: Any) -> Self:
         """Add a user message."""
@@ -70,13 +72,23 @@ class Worker(Turns):
     def __init__(self, client: Client, thread: str, **options: Any) -> None:
         self.client = client
         self.thread = thread
-        self.answers: list[Appended] = []
+        self.answers: list[wire.Appended] = []
         self._name = f"{thread}_"
         client.create_thread(id=thread, **options)
 
     def _add(self, role: Literal["user", "assistant"], content: Any, **more: Any) -> Self:
         self.answers.append(self.client.append(self.thread, [{"role": role, "content": content}], **more))
         return self
+
+
+def learn(client: Client, *texts: str) -> wire.MemoryChanges:
+    """Append a thread in which the person says these texts, and learn from it."""
+    thread = client.create_thread()
+    messages: list[dict[str, Any]] = []
+    for text in texts:
+        messages += [{"role": "user", "content": text}, {"role": "assistant", "content": "Yes."}]
+    client.append(thread.id, messages)
+    return client.learn(thread.id)
 
 
 def texts_of(request: Any) -> dict[str, str]:

@@ -13,7 +13,7 @@ from reverie.distill.steps import Utterance, read_trace
 from reverie.importers.join import main_line
 from reverie.replies import answers, refusal, with_replies
 from support.story import Story, text
-from support.transcripts import thread_entries
+from support.talk import thread_entries
 
 REFUSED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "

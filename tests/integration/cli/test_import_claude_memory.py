@@ -80,7 +80,7 @@ def test_what_cannot_be_imported_is_named(daemon: Daemon, client: Client, tmp_pa
 
 def test_what_claude_code_saves_in_the_folder_is_trusted_as_an_agent(daemon: Daemon, client: Client) -> None:
     """A file with `originSessionId` has an agent's trust, also after an edit; a file without it a person's."""
-    root = daemon.home / "root" / "default"
+    root = daemon.folder
     root.mkdir(parents=True, exist_ok=True)  # the daemon makes it with the first file of its own
     head = "---\nname: {0}\ndescription: how\nmetadata:\n  type: feedback\n"
     (root / "agent-gates.md").write_text(head.format("gates") + "  originSessionId: 5f1c-77\n---\nPaint gates green.\n")
@@ -105,7 +105,7 @@ def test_what_was_forgotten_waits_in_files_of_claude_code(daemon: Daemon, client
     waiting = [change.content for item in client.candidates().items for change in item.changes]
     assert any(gone in (content or "") for content in waiting)
 
-    root = daemon.home / "root" / "default"
+    root = daemon.folder
     root.mkdir(parents=True, exist_ok=True)
     other = "In the loft sails get mended each Monday"
     (root / "agent-sails.md").write_text(FILE.format("loft", other))
@@ -127,7 +127,7 @@ def test_what_was_forgotten_is_no_description_of_a_file(daemon: Daemon, client: 
     """A file of Claude Code whose description says what the person forgot is taken out and waits; others stay."""
     gone = "Lanterns hang at the north gate in winter"
     client.forget(client.remember(wire.CreateMemory(gone, type="fact", author="person")).id)
-    root = daemon.home / "root" / "default"
+    root = daemon.folder
     root.mkdir(parents=True, exist_ok=True)
     (root / "agent-piers.md").write_text(FILE.format("piers", "The pier is old.").replace(": how", f": {said}"))
     (root / "agent-oars.md").write_text(

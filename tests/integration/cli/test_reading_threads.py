@@ -15,7 +15,7 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import ValidationError
 from reveried.cli import main
-from support.daemon import Daemon, environment, scratch_home
+from support.daemon import Daemon, environment, running_daemon
 
 Run = Callable[..., tuple[int, str, str]]
 MESSAGES = 60
@@ -24,15 +24,12 @@ MESSAGES = 60
 @pytest.fixture(scope="module")
 def own() -> Iterator[Daemon]:
     """Run a daemon with one thread of questions and answers, one of which calls a tool."""
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home))
-        daemon.start()
+    with running_daemon() as daemon:
         with Client(daemon.socket) as client:
             client.create_thread(id="thr_reading", title="The tide table", project="tides")
             for number in range(MESSAGES // 2):
                 client.append("thr_reading", [question(number), answer(number)])
         yield daemon
-        daemon.stop()
 
 
 def question(number: int) -> dict[str, object]:

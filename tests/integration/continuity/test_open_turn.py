@@ -31,10 +31,6 @@ def beginning(work: Worker, turns: int) -> Worker:
     return work
 
 
-def texts(client: Client, thread: str) -> str:
-    return str(client.context(thread).request.messages)
-
-
 def test_a_full_thread_is_distilled_after_its_turn(client: Client, model: anthropic.Anthropic) -> None:
     """Appends inside a turn do not distill a full thread; the reply that ends the turn does."""
     work = beginning(Worker(client, "waits", context_window=WINDOW, model=MODEL), 6)

@@ -14,7 +14,8 @@ from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reverie.tokenizer import count
 from reveried.cli import main
-from support.daemon import Daemon, environment, scratch_home
+from support.cli import use_daemon
+from support.daemon import Daemon, running_daemon
 from support.projects import command_run, session
 
 DRAFTS = "Pull requests are always opened as drafts."
@@ -24,11 +25,8 @@ CAUSE = "The chart is empty because `src/tide.py` rounds the tides down."
 @contextmanager
 def two_projects(folder: Path) -> Iterator[tuple[Daemon, Client]]:
     """Run a daemon with two sessions of the project harbour, and one of the project orchard."""
-    with scratch_home() as home, pytest.MonkeyPatch.context() as patch:
-        for name, value in environment(home).items():
-            patch.setenv(name, value)
-        daemon = Daemon(home, environment(home))
-        daemon.start()
+    with running_daemon() as daemon, pytest.MonkeyPatch.context() as patch:
+        use_daemon(daemon, patch)
         for number, day in enumerate(("2026-03-01", "2026-03-02")):
             path = folder / f"harbour-{number}.jsonl"
             texts: list[Any] = [DRAFTS, CAUSE, "now draw the chart", *command_run("make chart", "drawn"), "thanks"]
@@ -37,7 +35,6 @@ def two_projects(folder: Path) -> Iterator[tuple[Daemon, Client]]:
         assert main(["import", "claude-code", str(folder)]) == 0
         with Client(daemon.socket) as client:
             yield daemon, client
-        daemon.stop()
 
 
 @pytest.fixture(scope="module")

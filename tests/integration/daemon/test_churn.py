@@ -351,7 +351,7 @@ class Churn:
         """
         self.ask("PUT", "/v1/documents/notes/plan.md", {200, 409}, {"content": f"# Plan\n\n{self.sentence()}\n"})
         self.ask("GET", "/v1/documents/notes/plan.md", {200, 404})
-        file = self.daemon.home / "root" / "default" / "notes" / "saved.md"
+        file = self.daemon.folder / "notes" / "saved.md"
         with contextlib.suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(f"# Saved\n\n{self.sentence()}\n", "utf-8")
@@ -394,7 +394,7 @@ class Sample:
 
 def sample(daemon: Daemon, began: float) -> Sample:
     """Return the resources of a daemon now."""
-    folder = daemon.home / "data" / "store"
+    folder = daemon.store
     with contextlib.closing(lmdb.open(str(folder), readonly=True, create=False, lib_version=0)) as env:
         readers = env.readers().count("\n") - 1
     return Sample(

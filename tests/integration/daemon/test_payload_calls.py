@@ -175,7 +175,7 @@ def bare(name: str) -> str | None:
 @pytest.mark.timeout(count(240, 7200))
 def test_no_payload_leads_a_call_outside(caller: Caller) -> None:
     """Path traversal names in calls and tools are refused with a hint, or are a file inside the folder."""
-    root = caller.daemon.home / "root" / "default"
+    root = caller.daemon.folder
     assert caller.document("PUT", "facts/user.md").status == 200
     before = beside(caller.daemon, root)
     accepted = tried = 0

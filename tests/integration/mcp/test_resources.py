@@ -68,7 +68,7 @@ def test_changes_reach_a_client_with_a_session(daemon: Daemon, client: Client, t
         for uri in (URI, "memory://notes"):
             assert agent.ask("resources/subscribe", uri=uri)["result"] == {}
         assert agent.ask("resources/subscribe", uri="memory://none")["error"]["code"] == -32002
-        (daemon.home / "root" / "default" / PATH).write_text(TEXT + "- The south gate is red\n")
+        (daemon.folder / PATH).write_text(TEXT + "- The south gate is red\n")
         agent.until(updated(URI))
         client.put_document("facts/other.md", "# Other\n\n- Something else\n")
         agent.until({"method": LIST_CHANGED})

@@ -14,7 +14,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -322,6 +322,8 @@ class Model:
                 break
             time.sleep(0.2)
             self._come_to_rest()
+        else:  # a save that came seconds later counts as one that deletes: what it left out is named
+            self.ledger.replace(self._brought_back())
         self._check_sides()
         self._check_conflicts()
         whence = dict(self.ledger.written)
@@ -356,6 +358,16 @@ class Model:
                 assert status.refused == [], status.refused
                 return
         raise AssertionError(f"folder and store do not come to rest: {outcome}")
+
+    def _brought_back(self) -> set[str]:
+        """Undo each save that left out lines; return all words that the files then had."""
+        found: set[str] = set()
+        for item in self.tree.client.sync_status().left_out:
+            with suppress(Conflict, NotFound):
+                self.tree.client.undo(item.operation)
+                self._come_to_rest()
+                found |= self._there()
+        return found
 
     def _there(self) -> set[str]:
         return {word for path in self.folk.files() for word in words(self.folk.disk(path) or "")}

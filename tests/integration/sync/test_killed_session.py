@@ -121,7 +121,7 @@ def ended(own: Tree, log: Path, *, whole: bool) -> bool:
 
 def restarted(own: Tree) -> None:
     """Restart the daemon untraced, check its store, and sync until both sides agree."""
-    store = own.daemon.home / "data" / "store"
+    store = own.daemon.store
     if (store / "data.mdb").exists():
         report = check(store, offline=True)
         assert report.ok, report.problems[:5]

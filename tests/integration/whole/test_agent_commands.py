@@ -52,7 +52,7 @@ def test_what_appears_while_a_command_runs(
     daemon: Daemon, client: Client, tmp_path: Path, command: str, cwd: str, *, is_agents: bool
 ) -> None:
     """Saves between the call and its result are the agent's if it names the folder or runs there; others a person's."""
-    root = daemon.home / "root" / "default"
+    root = daemon.folder
     name = uuid4().hex[:8]
     before, during, late, after = (f"The {word} stands in {name}" for word in ("pier", "buoy", "crane", "mole"))
     save(client, root / "facts" / f"before-{name}.md", before)

@@ -74,10 +74,10 @@ def test_a_rewritten_transcript_adds_only_what_is_new(
     thread = session.start(daemon)["thread"]
     session.say("paint the gate", "it is green")
     wait_for(client, thread, ["paint the gate", "it is green"])
-    session.writer.lines[0]["version"] = "9.9.9"
-    session.writer.user("and the fence")
+    session.lines[0]["version"] = "9.9.9"
+    session.user("and the fence")
     other = session.path.with_suffix(".new")
-    other.write_bytes(session.writer.bytes())
+    other.write_bytes(session.bytes())
     other.replace(session.path)
     wait_for(client, thread, ["paint the gate", "it is green", "and the fence"])
 
@@ -173,10 +173,10 @@ def test_what_is_written_at_the_end_is_imported(daemon: Daemon, client: Client, 
     session = LiveSession(tmp_path, project, 6)
     thread = session.start(daemon)["thread"]
     session.say("nearly the end")
-    session.writer.user("the last words")
+    session.user("the last words")
     client.end_session("claude-code", session.id)
     with session.path.open("ab") as file:
-        file.write(session.writer.bytes().splitlines()[-1])
+        file.write(session.bytes().splitlines()[-1])
     wait_for(client, thread, ["nearly the end", "the last words"])
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
@@ -308,7 +308,7 @@ def test_a_pause_leaves_out_what_was_said_in_it(daemon: Daemon, client: Client, 
     wait_for(client, thread, ["paint the gate"])
     assert change(daemon, paused=True)["paused"] is True
     session.say("this is between us", "my lips are sealed")
-    session.writer.add_outside_tree("last-prompt", lastPrompt="this is between us")
+    session.add_outside_tree("last-prompt", lastPrompt="this is between us")
     session.flush()
     other = LiveSession(tmp_path, project, 12)
     other.say("nobody hears this")
@@ -332,7 +332,7 @@ def test_private_text_is_stored_nowhere(daemon: Daemon, client: Client, tmp_path
     session = LiveSession(tmp_path, project, 16)
     thread = session.start(daemon)["thread"]
     session.say(text)
-    session.writer.add_outside_tree("last-prompt", lastPrompt=text)
+    session.add_outside_tree("last-prompt", lastPrompt=text)
     session.flush()
     wait_for(client, thread, ["before [REDACTED:private] after"])
     client.append(thread, [{"role": "user", "content": [{"type": "text", "text": text}]}])

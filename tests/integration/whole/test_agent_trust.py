@@ -24,7 +24,7 @@ LONG_AGO = "2026-03-05T10:00:00.000Z"  # before what the tests save
 
 
 def root(daemon: Daemon) -> Path:
-    return daemon.home / "root" / "default"
+    return daemon.folder
 
 
 def memory(client: Client, content: str) -> wire.Memory:

@@ -147,7 +147,7 @@ def test_one_process_has_the_store_open_for_writing(daemon: Daemon) -> None:
         client.create_thread(id="watched")
         client.append("watched", [{"role": "user", "content": "hello"}])
         client.context("watched")
-        assert writers_of((daemon.home / "data" / "store" / "data.mdb").resolve()) == {daemon.pid}
+        assert writers_of((daemon.store / "data.mdb").resolve()) == {daemon.pid}
 
 
 def message_texts(client: Client, thread: str) -> list[str]:

@@ -14,7 +14,7 @@ def test_a_backup_stays_below_its_folder(daemon: Daemon, tmp_path: Path) -> None
     folder = daemon.home / "data" / "backups"
     folder.mkdir(exist_ok=True)
     (folder / "link").symlink_to(tmp_path)
-    outside = (tmp_path / "x", folder / "link" / "x", folder / ".." / "x", daemon.home / "root" / "default" / "x.md")
+    outside = (tmp_path / "x", folder / "link" / "x", folder / ".." / "x", daemon.folder / "x.md")
     for path in outside:
         answer = daemon.ask("POST", "/v1/backups", {"path": str(path)})
         check_refused(answer, 403, "forbidden")

@@ -42,11 +42,11 @@ def test_a_moved_document_keeps_its_memories(daemon: Daemon, client: Client, har
     moved = client.move_document(path, "facts/yard/lifting.md")
     assert moved.documents == ["facts/yard/lifting.md"]
     assert client.memory(memory.id).document == "facts/yard/lifting.md"
-    assert (daemon.home / "root" / "default" / "facts/yard/lifting.md").exists()
-    assert not (daemon.home / "root" / "default" / path).exists()
+    assert (daemon.folder / "facts/yard/lifting.md").exists()
+    assert not (daemon.folder / path).exists()
     client.undo(moved.operation)
     assert client.memory(memory.id).document == path
-    assert (daemon.home / "root" / "default" / path).read_text() == client.document(path).content
+    assert (daemon.folder / path).read_text() == client.document(path).content
     assert _paths(client, "facts/yard") == []
 
 
@@ -83,10 +83,10 @@ def test_a_folder_is_deleted_in_one_operation(daemon: Daemon, client: Client, ha
     deleted = client.delete_folder(harbour)
     assert (deleted.documents, deleted.memories) == (2, 2)
     assert _paths(client, harbour) == ["facts/quayside.md"]
-    assert not (daemon.home / "root" / "default" / harbour / "cranes.md").exists()
+    assert not (daemon.folder / harbour / "cranes.md").exists()
     client.undo(deleted.operation)
     assert {document.path: document.etag for document in client.documents(prefix=harbour + "/").items} == before
-    assert (daemon.home / "root" / "default" / harbour / "deep/ships.md").exists()
+    assert (daemon.folder / harbour / "deep/ships.md").exists()
     with pytest.raises(NotFound):
         client.delete_folder("facts/nowhere")
     refused = daemon.ask("DELETE", f"/v1/documents/{harbour}").json()

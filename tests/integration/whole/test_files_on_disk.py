@@ -24,7 +24,7 @@ class Space:
     def __init__(self, daemon: Daemon, client: Client, sessions: Path) -> None:
         self.daemon = daemon
         self.client = client
-        self.root = daemon.home / "root" / "default"
+        self.root = daemon.folder
         self._sessions = sessions
         self._number = 0
 

@@ -102,7 +102,6 @@ def _used_bit(data: bytes, page: int, chance: random.Random) -> int:
 
 TRIALS = count(10, 300)
 CONTEXT_EVERY = count(5, 1)  # trials; a context needs a second process, which takes half a second to start
-DIED = b"died"
 EXIT_S = 60
 CODES = {"archives": b"default\0\x0b\x02", "memories": b"default\0\x09\x02", "threads": b"default\0\x02\x02"}
 

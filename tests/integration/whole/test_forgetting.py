@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 import pytest
@@ -13,6 +12,7 @@ from reverie.client import Client
 from reverie.errors import Conflict
 from support.daemon import Daemon, running_daemon
 from support.prose import SAID_AGAIN
+from support.turns import learn
 
 
 @pytest.fixture(scope="module")
@@ -39,16 +39,6 @@ def client(daemon: Daemon, owner: Client, space: str) -> Iterator[Client]:
     """A person's client of that space."""
     with Client(daemon.socket, token=owner.create_token(space).token) as opened:
         yield opened
-
-
-def learn(client: Client, *texts: str) -> wire.MemoryChanges:
-    """Append a thread in which the person says these texts, and learn from it."""
-    thread = client.create_thread()
-    messages: list[dict[str, Any]] = []
-    for text in texts:
-        messages += [{"role": "user", "content": text}, {"role": "assistant", "content": "Yes."}]
-    client.append(thread.id, messages)
-    return client.learn(thread.id)
 
 
 def contents(client: Client) -> set[str]:

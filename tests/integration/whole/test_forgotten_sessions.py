@@ -21,7 +21,7 @@ from support.daemon import Daemon, running_daemon, scratch_home
 from support.pages import stored_messages
 from support.stores import files_with
 from support.story import LiveSession, generated_session, session_file
-from support.transcripts import main_line_messages
+from support.talk import main_line_messages
 from support.waiting import wait_until
 
 WAYS = [[], ["--purge"]]

@@ -29,7 +29,7 @@ def learnt(client: Client, folder: Path, number: int) -> str:
 
 def state(daemon: Daemon, client: Client) -> dict[str, Any]:
     """Return all that a distillation changes, except archives and the index files that list them."""
-    root = daemon.home / "root" / "default"
+    root = daemon.folder
     texts = {
         item.path: client.document(item.path).content
         for item in client.documents().items

@@ -18,7 +18,7 @@ from reveried.cli import send_sessions
 from support.daemon import Daemon, check_refused, running_daemon
 from support.pages import newest_operation, stored_messages
 from support.story import generated_session, session_file
-from support.transcripts import main_line_messages
+from support.talk import main_line_messages
 
 
 def sent(client: Client, position: ImportPlace, data: bytes, *, size: int) -> list[ChunkAnswer]:
@@ -237,7 +237,7 @@ def test_secrets_are_redacted_and_counted(client: Client, daemon: Daemon) -> Non
     assert answer.redacted == 1
     [(_, content)] = stored_messages(client, position.thread)
     assert "[REDACTED:" in content
-    assert secret.encode() not in (daemon.home / "data" / "store" / "data.mdb").read_bytes()
+    assert secret.encode() not in (daemon.store / "data.mdb").read_bytes()
 
 
 def test_a_deleted_thread_is_imported_only_when_asked_for(daemon: Daemon, client: Client) -> None:

@@ -16,7 +16,7 @@ from reverie.store import EntryRecord, MemoryRecord, ProjectRecord, ProjectsCurs
 from reverie.usecases.by import ENGINE
 from reverie.usecases.put import NewText, put_texts
 from reveried.cli.send_sessions import import_file
-from support.daemon import Daemon, environment, scratch_home
+from support.daemon import running_daemon, scratch_home
 from support.projects import command_run, git, repository, session
 
 AT = "2026-01-21T09:30:00.000Z"
@@ -95,12 +95,8 @@ def home() -> Iterator[Path]:
 def started(home: Path, tmp_path: Path) -> Iterator[Client]:
     """A daemon over a store whose second project is a checkout of the first from before it had a remote."""
     build(home, {"home-harbour": str(repository(tmp_path / "home" / "harbour"))})
-    daemon = Daemon(home, environment(home)).start()
-    try:
-        with Client(daemon.socket) as client:
-            yield client
-    finally:
-        daemon.stop()
+    with running_daemon(home) as daemon, Client(daemon.socket) as client:
+        yield client
 
 
 def state(client: Client) -> dict[str, tuple[str | None, str, str]]:
@@ -162,22 +158,18 @@ def test_a_store_that_lost_the_folder_is_sorted(home: Path, tmp_path: Path) -> N
 
     with Store.open(home / "data" / "store", redactor=Redactor(())) as store:
         store.commit([Write("default", "import", "build", body)], at=AT)
-    daemon = Daemon(home, environment(home)).start()
-    try:
-        with Client(daemon.socket) as client:
-            answer = client.sort_projects()
-            assert state(client) == MOVED
-            assert {one.name: one.joined for one in client.projects().items} == {
-                "harbour": None,
-                "home-harbour": "harbour",
-                "pier": None,
-            }
-            again = client.sort_projects()
-            assert (again.threads, again.memories, again.operation) == (0, 0, None)
-            client.undo(str(answer.operation))
-            assert {one.project for one in client.memories(limit=100).items} == {"harbour", "home-harbour", "pier"}
-    finally:
-        daemon.stop()
+    with running_daemon(home) as daemon, Client(daemon.socket) as client:
+        answer = client.sort_projects()
+        assert state(client) == MOVED
+        assert {one.name: one.joined for one in client.projects().items} == {
+            "harbour": None,
+            "home-harbour": "harbour",
+            "pier": None,
+        }
+        again = client.sort_projects()
+        assert (again.threads, again.memories, again.operation) == (0, 0, None)
+        client.undo(str(answer.operation))
+        assert {one.project for one in client.memories(limit=100).items} == {"harbour", "home-harbour", "pier"}
 
 
 def test_a_remote_in_a_transcript_joins_a_folder_that_is_gone(client: Client, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from support.daemon import Daemon, running_daemon
 from support.pages import stored_messages
 from support.soak import count
 from support.story import generated_session, session_file
-from support.transcripts import main_line_messages
+from support.talk import main_line_messages
 
 KILLS = count(4, 200)
 CLIENTS = 8
@@ -93,7 +93,7 @@ class Campaign:
             for agent in self.agents:
                 agent.check(client)
         assert self.daemon.stop() == 0
-        report = run_check(self.daemon.home / "data" / "store")
+        report = run_check(self.daemon.store)
         assert report.ok, report.problems
         return sum(len(agent.acknowledged) for agent in self.agents)
 

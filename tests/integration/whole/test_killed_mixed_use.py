@@ -33,7 +33,7 @@ from support.pages import stored_messages
 from support.soak import count
 from support.stores import texts_below
 from support.story import session_file
-from support.transcripts import main_line_messages
+from support.talk import main_line_messages
 from support.waiting import wait_until
 
 SEEDS = count(1, 5)  # each a home of its own
@@ -270,7 +270,7 @@ def test_nothing_acknowledged_is_lost_in_mixed_use(seed: int, capsys: pytest.Cap
             if number % RESTORE_EVERY == 0:
                 campaign.restored()
         assert daemon.stop() == 0
-        report = run_check(daemon.home / "data" / "store")
+        report = run_check(daemon.store)
         assert report.ok, report.problems
     acts = sorted(Counter(campaign.ledger.acts).items())
     with capsys.disabled():

@@ -53,7 +53,7 @@ def test_a_repetition_is_found_in_a_full_part(client: Client) -> None:
 
 
 def test_the_list_of_memory_has_every_part_in_order(daemon: Daemon) -> None:
-    path = daemon.home / "root" / "default" / "MEMORY.md"
+    path = daemon.folder / "MEMORY.md"
     wait_until(lambda: path.exists() and "facts/project-2.md" in path.read_text())
     listed = path.read_text()
     assert listed.index("(facts/project.md)") < listed.index("(facts/project-2.md)")

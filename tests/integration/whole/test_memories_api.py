@@ -140,7 +140,7 @@ def test_documents_contain_the_memories(client: Client, daemon: Daemon) -> None:
     assert {"MEMORY.md", "facts/harbour/preferences.md"} <= set(paths)
     for projected in ("MEMORY-INDEX.json", "memory/long-term-memory.json"):
         assert projected not in paths
-        assert client.document(projected).content == (daemon.home / "root" / "default" / projected).read_text("utf-8")
+        assert client.document(projected).content == (daemon.folder / projected).read_text("utf-8")
     assert all_items(client.documents, 2) == documents
     for document in documents:
         text = client.document(document.path)

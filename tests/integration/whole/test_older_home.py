@@ -20,7 +20,7 @@ import pytest
 from reverie.client import Client
 from reverie.places import Layout
 from reverie.store.check import check
-from support.daemon import Daemon, environment, scratch_home
+from support.daemon import Daemon, running_daemon, scratch_home
 from support.pages import newest_operation
 from support.waiting import wait_until
 
@@ -69,11 +69,8 @@ def older(request: pytest.FixtureRequest) -> Iterator[tuple[dict[str, Any], Daem
     vector = json.loads(gzip.decompress(request.param.read_bytes()))
     with scratch_home() as home:
         layout = unpacked(vector, home)
-        daemon = Daemon(home, environment(home)).start()
-        try:
+        with running_daemon(home) as daemon:
             yield vector, daemon, layout
-        finally:
-            assert daemon.stop() == 0
         report = check(layout.store_dir, offline=True)
         assert report.ok, report
 

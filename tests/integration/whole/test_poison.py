@@ -282,5 +282,5 @@ def test_one_command_rolls_it_back(around: Surroundings) -> None:
     assert around.state() == around.before
     assert client.memories(limit=1000).items == memories(client)
     assert client.candidates(state="all").items == []
-    root = around.daemon.home / "root" / "default"
+    root = around.daemon.folder
     wait_until(lambda: not any(MARK.encode() in data for data in bytes_below(root, ".md").values()))

@@ -156,7 +156,7 @@ def test_notes_and_digest_are_inherited_in_the_project() -> None:
 def test_a_person_s_files_in_a_project_s_folder() -> None:
     """A line belongs to the project whose folder it is in: new, edited, moved to another one, or taken out."""
     with running_daemon() as own, Client(own.socket) as client:
-        root = own.home / "root" / "default" / "facts"
+        root = own.folder / "facts"
         (root / "quay").mkdir(parents=True)
         (root / "quay" / "rules.md").write_text("- Cranes stop at noon\n- Ropes are wet\n")
         (root / "notes.md").write_text("- Tides are high\n")

@@ -46,7 +46,7 @@ def client(daemon: Daemon) -> Iterator[Client]:
 
 
 def root(daemon: Daemon) -> Any:
-    return daemon.home / "root" / "default"
+    return daemon.folder
 
 
 def remembered(client: Client, content: str, **fields: Any) -> wire.Memory:

@@ -70,7 +70,7 @@ def fill_memories(daemon: Daemon, client: Client, marks: Marks) -> None:
         )
         ids.append(made.id)
     client.change_memory(ids[0], wire.ChangeMemory(content=marks.said("changed memory"), tags=[marks("new tag")]))
-    file = daemon.home / "root" / "default" / "facts" / "project.md"
+    file = daemon.folder / "facts" / "project.md"
     wait_until(file.exists, "the file")
     file.write_text(file.read_text("utf-8") + f"- {marks.said('line of a person')}\n", "utf-8")
     projection = file.parents[1] / "memory" / "long-term-memory.json"
@@ -95,7 +95,7 @@ def fill_memories(daemon: Daemon, client: Client, marks: Marks) -> None:
 
 def fill_documents(daemon: Daemon, client: Client, marks: Marks) -> None:
     """Write documents and folders, and let one be in conflict."""
-    root = daemon.home / "root" / "default"
+    root = daemon.folder
     client.put_document("notes/plain.md", f"# Plain\n\n{marks.said('document')}\n")
     client.put_document("notes/plain.md", f"# Plain\n\n{marks.said('changed document')}\n")
     file = root / "facts" / "hosts.md"

@@ -101,7 +101,7 @@ def test_learning_dreaming_and_undoing_at_once(tmp_path: Path) -> None:
         assert len(failed) <= 1
         client.sync_now()  # MEMORY.md follows the last change a moment later, if nobody asks
         stored = {path: text for path, text in documents(client).items() if path != "MEMORY-INDEX.json"}
-        root = own.home / "root" / "default"
+        root = own.folder
         assert {path: (root / path).read_text("utf-8") for path in stored} == stored
 
 

@@ -18,7 +18,7 @@ from support.waiting import wait_until
 
 def stored_count(daemon: Daemon, memory_id: str) -> int:
     """Return the accesses of a memory in the store of a daemon that has stopped."""
-    with Store.open(daemon.home / "data" / "store", redactor=MASKING) as store, store.reader(SPACE) as reader:
+    with Store.open(daemon.store, redactor=MASKING) as store, store.reader(SPACE) as reader:
         return (reader.load(AccessRecord, (memory_id,)) or AccessRecord()).count
 
 

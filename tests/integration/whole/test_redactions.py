@@ -193,7 +193,7 @@ def test_a_rule_and_a_pattern_are_allowed_and_nothing_else_is(daemon: Daemon, tm
 
 def test_a_person_s_file_gives_its_document_back_what_was_taken(daemon: Daemon) -> None:
     """What is redacted in a file that a person saved is listed by its path, and restored from the file itself."""
-    mine = daemon.home / "root" / "default" / "facts" / "mine.md"
+    mine = daemon.folder / "facts" / "mine.md"
     with Client(daemon.socket) as client:
         mine.parent.mkdir(parents=True, exist_ok=True)
         mine.write_text(f"# Mine\n\n- The form has password: {WORD}\n- It is green.\n")

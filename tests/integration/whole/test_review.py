@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,6 +17,7 @@ from support.fake_model import FakeModel, memory
 from support.pages import newest_operation
 from support.prose import SAID_AGAIN
 from support.story import session_file
+from support.turns import learn
 from support.waiting import wait_until
 
 
@@ -45,16 +45,6 @@ def client(daemon: Daemon, owner: Client, space: str) -> Iterator[Client]:
     """A person's client of that space."""
     with Client(daemon.socket, token=owner.create_token(space).token) as opened:
         yield opened
-
-
-def learn(client: Client, *texts: str) -> wire.MemoryChanges:
-    """Append a thread in which the person says these texts, and learn from it."""
-    thread = client.create_thread()
-    messages: list[dict[str, Any]] = []
-    for text in texts:
-        messages += [{"role": "user", "content": text}, {"role": "assistant", "content": "Yes."}]
-    client.append(thread.id, messages)
-    return client.learn(thread.id)
 
 
 def contents(client: Client) -> set[str]:

@@ -13,7 +13,7 @@ from reverie.redact import Redactor
 from reverie.store import EntryRecord, MemoryRecord, ProjectRecord, ProjectsCursor, Store, ThreadRecord, Write, Writer
 from reverie.usecases.by import ENGINE
 from reverie.usecases.put import NewText, put_texts
-from support.daemon import Daemon, environment, scratch_home
+from support.daemon import Daemon, running_daemon, scratch_home
 from support.projects import repository
 
 AT = "2026-01-21T09:30:00.000Z"
@@ -68,13 +68,9 @@ def older(tmp_path: Path) -> Iterator[tuple[Daemon, Client]]:
     """A daemon over a store of an older release."""
     with scratch_home() as home:
         build(home, repository(tmp_path / "harbour"))
-        daemon = Daemon(home, environment(home)).start()
-        try:
-            with Client(daemon.socket) as client:
-                client.sync_now()
-                yield daemon, client
-        finally:
-            daemon.stop()
+        with running_daemon(home) as daemon, Client(daemon.socket) as client:
+            client.sync_now()
+            yield daemon, client
 
 
 def state(client: Client) -> dict[str, tuple[str | None, str]]:
@@ -93,7 +89,7 @@ BEFORE = {
 def test_sorting_and_its_undo(older: tuple[Daemon, Client], tmp_path: Path) -> None:
     """Threads get the project of their folder, memories that of their threads; the undo moves every memory back."""
     daemon, client = older
-    root = daemon.home / "root" / "default"
+    root = daemon.folder
     assert state(client) == BEFORE
     assert [thread.project for thread in client.threads().items] == ["worktrees", "harbour"]
 
@@ -147,19 +143,15 @@ def test_a_session_filed_under_another_repository_is_sorted() -> None:
     with scratch_home() as home:
         with Store.open(home / "data" / "store", redactor=Redactor(())) as store:
             store.commit([Write("default", "import", "build", body)], at=AT)
-        daemon = Daemon(home, environment(home)).start()
-        try:
-            with Client(daemon.socket) as client:
-                answer = client.sort_projects()
-                assert projects(client) == {"t0": "crane", "t1": "mole"}
-                assert [(move.before, move.after, move.threads) for move in answer.moves] == [("mole", "crane", 1)]
-                assert client.operation(str(answer.operation)).undoable
-                undone = client.undo(str(answer.operation))
-                assert projects(client) == {"t0": "mole", "t1": "mole"}
-                client.undo(str(undone.operation))
-                assert projects(client) == {"t0": "crane", "t1": "mole"}
-        finally:
-            daemon.stop()
+        with running_daemon(home) as daemon, Client(daemon.socket) as client:
+            answer = client.sort_projects()
+            assert projects(client) == {"t0": "crane", "t1": "mole"}
+            assert [(move.before, move.after, move.threads) for move in answer.moves] == [("mole", "crane", 1)]
+            assert client.operation(str(answer.operation)).undoable
+            undone = client.undo(str(answer.operation))
+            assert projects(client) == {"t0": "mole", "t1": "mole"}
+            client.undo(str(undone.operation))
+            assert projects(client) == {"t0": "crane", "t1": "mole"}
 
 
 def test_a_shared_file_is_listed_without_what_others_know(older: tuple[Daemon, Client], tmp_path: Path) -> None:

@@ -191,7 +191,7 @@ def test_a_long_thread_is_deleted_whole() -> None:
             with own.wire() as wire:
                 wire.send(b"DELETE /v1/threads/huge?confirm=huge HTTP/1.1\r\nHost: reverie\r\n\r\n")
                 own.kill()
-        report = run_check(own.home / "data" / "store")
+        report = run_check(own.store)
         assert report.ok, report.problems
         own.start()
         with Client(own.socket) as client:
@@ -200,7 +200,7 @@ def test_a_long_thread_is_deleted_whole() -> None:
             assert [thread.id for thread in client.threads().items] == ["other"]
             assert stored_messages(client, "other") == [("user", "stay")]
         assert own.stop() == 0
-        report = run_check(own.home / "data" / "store")
+        report = run_check(own.store)
         assert report.ok, report.problems
         assert report.counts["entry"] == 1
 

@@ -19,8 +19,6 @@ HARBOUR = {
     "joined": None,
     "joinedIn": None,
 }
-GIVEN = {**HARBOUR, "name": "quay", "remotes": [], "folders": [], "threads": 0, "memories": 0}
-
 CRANE = MEMORY | {"content": "The crane is red.", "project": "harbour"}
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reverie import errors, wire
 from reverie.client import AsyncClient, Client
 from support.fake_daemon import Answer, Request, always, envelope, fake_daemon
-
-Ask = Callable[..., Any]
 
 
 def sse(*events: tuple[int, str, str]) -> bytes:

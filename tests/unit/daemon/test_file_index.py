@@ -14,7 +14,7 @@ from reverie.sync.root import Root
 from reverie.sync.scan import FileContent, Limits, Refusal, read_file, refusal
 from reveried.sync import state
 from reveried.sync.state import FileIndex
-from support.sync_without_daemon import failing_submit, sync_service
+from support.sync_without_daemon import sync_service
 
 
 def test_a_status_during_a_scan_names_what_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,7 +26,7 @@ def test_a_status_during_a_scan_names_what_cannot_be_read(tmp_path: Path, monkey
     during: list[list[str]] = []
 
     async def run(store: Store) -> None:
-        service = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        service = sync_service(store, tmp_path / "root")
 
         def refused() -> list[str]:
             return [each.path for each in service.status("default").refused]
@@ -81,7 +81,7 @@ def test_a_numbered_copy_is_named_and_not_read(tmp_path: Path, name: str, text: 
         (folder / "notes.md").write_text("# N\n\n- a\n- b\n", encoding="utf-8")
         (folder / name).write_text(text, encoding="utf-8")
         with Store.open(tmp_path / "store", redactor=Redactor()) as store:
-            service = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+            service = sync_service(store, tmp_path / "root")
             await service.sync("default", None, whole=True)
             await service.sync("default", None, whole=True)
             assert (f"facts/{name}" in {each.path for each in await service.documents("default")}) == is_read

@@ -18,7 +18,7 @@ from reverie.store import MemoryRecord, Store
 from reverie.usecases import documents
 from reverie.usecases.by import By
 from reveried.sync import state
-from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
+from support.sync_without_daemon import NOW_MS, submit_to, sync_service
 
 OLD, NEW = "facts/a.md", "facts/deep/b.md"
 TEXT = "# A\n\n- Own one\n- Own two\n- Own three\n"
@@ -47,7 +47,7 @@ class Race:
         self.typed, self.editor = False, ExitStack()
         self.now_ms, self.calls = NOW_MS, -1  # -1: nothing is counted, and nobody changes anything
         self.ids = count()
-        self.commit = failing_submit(store, "", None)
+        self.commit = submit_to(store)
         self.start()
 
     def start(self) -> None:

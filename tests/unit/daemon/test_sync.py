@@ -6,12 +6,12 @@ import asyncio
 import errno
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -19,7 +19,7 @@ from reverie import _native
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed, ValidationError
 from reverie.ids import new_id
 from reverie.redact import Redactor, Span
-from reverie.store import Kind, Store, Write
+from reverie.store import Done, Kind, Store, Write, Writer
 from reverie.sync.root import SPACE_FILE, Root
 from reverie.sync.swap import write_file
 from reverie.usecases import documents
@@ -31,9 +31,47 @@ from reveried.sync.service import SyncService
 from reveried.sync.state import CommitResult, ScanResult, WriteResult
 from support.daemon_folder import rename_over
 from support.stores import AT
-from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
+from support.sync_without_daemon import NOW_MS, submit_to, sync_service
 
 NAMES = [f"facts/{name}.md" for name in "abcdefgh"]
+
+
+class FailingWriter:
+    """A Writer whose writes of the record with one key fail."""
+
+    def __init__(self, writer: Writer, path: str, error: Exception) -> None:
+        self._writer = writer
+        self._path = path
+        self._error = error
+
+    def put(self, kind: Kind, key: tuple[str, ...], value: Any) -> Any:
+        if key == (self._path,):
+            raise self._error
+        return self._writer.put(kind, key, value)
+
+    def save(self, record: Any, key: tuple[str, ...]) -> Any:
+        if key == (self._path,):
+            raise self._error
+        return self._writer.save(record, key)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._writer, name)
+
+
+def failing_submit(store: Store, path: str, error: Exception) -> Callable[..., Any]:
+    """Return a submit function that commits at once, and fails for the document at one path."""
+    commit = submit_to(store)
+
+    async def submit(write: Write[Any], *, bulk: bool = False) -> Done[Any]:
+        del bulk
+        body = write.body
+        failing: Write[Any] = Write(
+            write.space, write.who, write.why, lambda writer: body(cast("Writer", FailingWriter(writer, path, error)))
+        )
+        done: Done[Any] = await commit(failing)
+        return done
+
+    return submit
 
 
 @pytest.fixture
@@ -58,7 +96,7 @@ def test_a_failing_file_blocks_no_other_one(tmp_path: Path, store: Store, error:
         assert [refusal.path for refusal in status.refused] == ["facts/c.md"]
         assert status.refused[0].reason == getattr(error, "code", ReverieError.code)
         assert status.state == "ok"
-        sick.folder("default")._submit = failing_submit(store, "", None)
+        sick.folder("default")._submit = submit_to(store)
         outcome = await sick.sync("default", set())
         assert outcome.adopted == 1
         assert sick.status("default").refused == []
@@ -91,7 +129,7 @@ def test_a_file_that_the_core_cannot_compute_stops_no_other_one(tmp_path: Path, 
         return [(refusal.path, refusal.reason) for refusal in status.refused]
 
     async def run() -> None:
-        sick = sync_service(store, root, failing_submit(store, "", None))
+        sick = sync_service(store, root)
         sick.folder("default")._redactor = _Panicking()
         outcome = await sick.sync("default", None, whole=True)
         assert outcome.adopted == len(NAMES) - 2
@@ -139,7 +177,7 @@ def test_baselines_are_saved_only_after_a_flush(tmp_path: Path, store: Store, mo
         raise StorageFailed("the disk is failing", hint="look at it")
 
     async def run() -> None:
-        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        kept = sync_service(store, tmp_path / "root")
         await kept.sync("default", None, whole=True)
         with monkeypatch.context() as patch:
             patch.setattr(Root, "flush", fails)
@@ -171,7 +209,7 @@ def test_a_failed_projection_is_in_the_status_and_blocks_no_other_one(
         return placed(root, path, *args, **kwargs)
 
     async def run() -> None:
-        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        kept = sync_service(store, tmp_path / "root")
         await kept.sync("default", None, whole=True)
         with monkeypatch.context() as patch:
             patch.setattr(projections, "write_file", locked)
@@ -204,7 +242,7 @@ def test_an_archive_is_written_before_the_index_that_names_it(
     monkeypatch.setattr(projections, "write_file", noted)
 
     async def run() -> None:
-        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        kept = sync_service(store, tmp_path / "root")
         await kept.sync("default", None, whole=True)
         assert await kept.update_projections("default") is None
         await kept.close()
@@ -222,7 +260,7 @@ def test_an_old_text_that_is_noticed_alone_waits_for_a_full_scan(tmp_path: Path,
     shown: list[str] = []  # the file's text after each write
 
     async def run() -> None:
-        service = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        service = sync_service(store, tmp_path / "root")
         numbers = count()
         by = By("default", "agent", new_id=lambda kind: new_id(kind, next(numbers), bytes(10)))
         for text in texts:
@@ -247,7 +285,7 @@ def test_a_purge_waits_for_files_replaced_until_then(
     """Those that agents replace meanwhile never had its words: else it would wait for as long as they write."""
     clock, ids = [NOW_MS], count()
     by = By("default", "agent", new_id=lambda kind: new_id(kind, 1, bytes([next(ids)]) * 10))
-    service = sync_service(store, tmp_path / "root", failing_submit(store, "", None), lambda: clock[0])
+    service = sync_service(store, tmp_path / "root", now_ms=lambda: clock[0])
 
     async def write() -> None:
         store.commit([documents.put.write(by, "facts/a.md", f"# A\n\n- Line {clock[0]}: a fact\n")], at=AT)
@@ -279,7 +317,7 @@ def test_accepting_a_folder_survives_a_crash_at_any_step(tmp_path: Path, store: 
     for name in NAMES:
         (root / "default" / name).parent.mkdir(parents=True, exist_ok=True)
         (root / "default" / name).write_text(f"- Note: {name}\n", encoding="utf-8")
-    good = failing_submit(store, "", None)
+    good = submit_to(store)
 
     async def agree() -> None:
         first = sync_service(store, root, good)
@@ -343,7 +381,7 @@ def test_a_failing_folder_keeps_no_other_one_open(
         flush(root)
 
     async def run() -> None:
-        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        kept = sync_service(store, tmp_path / "root")
         for space in ("default", "other"):
             (tmp_path / "root" / space).mkdir(parents=True)
             (tmp_path / "root" / space / "a.md").write_text("# A\n", encoding="utf-8")
@@ -381,7 +419,7 @@ def test_a_cancelled_caller_keeps_its_lock_until_its_scan_has_ended(
     monkeypatch.setattr(Folder, "_scan_and_write", slow)
 
     async def run() -> None:
-        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        kept = sync_service(store, tmp_path / "root")
         first = asyncio.create_task(kept.sync("default", None, whole=True))
         await asyncio.to_thread(slow.began.wait, 60)
         first.cancel()
@@ -409,7 +447,7 @@ def test_close_waits_a_limited_time_for_a_scan(
     monkeypatch.setattr(Folder, "close", lambda folder: closed.append((folder.space, slow.inside)))
 
     async def run() -> None:
-        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        kept = sync_service(store, tmp_path / "root")
         await kept.sync("other", None, whole=True)
         monkeypatch.setattr(Folder, "_scan_and_write", slow)
         kept.start(["default"])

@@ -21,7 +21,7 @@ from reverie.usecases.by import By
 from reverie.usecases.conflicts import open_conflicts
 from reveried.sync.service import SyncService
 from support.stores import AT
-from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
+from support.sync_without_daemon import NOW_MS, sync_service
 
 NOTE = "notes/a.md"
 TEXT = "# T\n\n" + "".join(f"- line {number} of the file\n" for number in range(6))
@@ -40,7 +40,7 @@ class Place:
 
     def keeper(self) -> SyncService:
         """Return a new sync service on the place's store and folder, as after a restart."""
-        return sync_service(self.store, self.root.parent, failing_submit(self.store, "", None), lambda: self.now_ms)
+        return sync_service(self.store, self.root.parent, now_ms=lambda: self.now_ms)
 
     def agent_writes(self, text: str, path: str = NOTE) -> None:
         """Write a document to the store alone."""

@@ -17,7 +17,7 @@ from reverie.usecases.by import By
 from reverie.usecases.undo import undo
 from reveried.sync.service import SyncService
 from support.stores import AT
-from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
+from support.sync_without_daemon import NOW_MS, sync_service
 
 PATH, MOVED = "facts/garden.md", "facts/shed.md"
 KEPT, GONE = "- The ladder hangs behind the door\n", "- The mower needs unleaded petrol\n"
@@ -49,7 +49,7 @@ class Place:
 
     def service(self) -> SyncService:
         """Return a new sync service, as after a restart."""
-        return sync_service(self.store, self.folder.parent, failing_submit(self.store, "", None), lambda: self.now_ms)
+        return sync_service(self.store, self.folder.parent, now_ms=lambda: self.now_ms)
 
     def texts(self) -> dict[str, str]:
         """Return the texts of all documents, which the files must have too."""

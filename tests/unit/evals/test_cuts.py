@@ -8,7 +8,7 @@ from reverie.evals.continuity import Mean, mean_over_sessions, names_in_context,
 from reverie.evals.cuts import Cut, find_cuts, names, read_lines, word_sequences, words_beside
 from reverie.tokenizer import count
 from support.story import Story, compacted_session, text
-from support.transcripts import thread_entries
+from support.talk import thread_entries
 
 LINE = "The retry counter of `reset_parser` lives in src/parser_core.py beside the clock"
 

@@ -6,7 +6,7 @@ from reverie.importers.join import main_line
 from reverie.importers.rewinds import is_prompt, rewound_positions
 from reverie.models import Entry, EntryKind
 from support.story import Story, call, result, text
-from support.transcripts import thread_entries
+from support.talk import thread_entries
 
 
 def check(talk: Story, *rewound: str) -> None:

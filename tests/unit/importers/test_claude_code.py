@@ -13,7 +13,7 @@ from reverie.importers.claude_code import is_command
 from reverie.importers.detect import json_object_of, read_line
 from reverie.importers.lines import DEPTH_MAX
 from reverie.models import Entry, EntryKind
-from support.transcripts import bad_line_bytes
+from support.talk import bad_line_bytes
 
 AT = "2026-01-02T03:04:05.678Z"
 

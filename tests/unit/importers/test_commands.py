@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reverie.importers.join import typed_asides
 from support.story import Story
-from support.transcripts import thread_entries
+from support.talk import thread_entries
 
 
 def command(name: str, arguments: str = "") -> str:

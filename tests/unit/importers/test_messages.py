@@ -7,7 +7,7 @@ from typing import Any
 from reverie.importers.join import PastSummary, main_line, past_summaries
 from reverie.models import NO_RESULT, ORPHAN_RESULT, Message
 from support.story import Story, call, result, text
-from support.transcripts import thread_entries
+from support.talk import thread_entries
 
 
 def no_result(name: str) -> dict[str, Any]:

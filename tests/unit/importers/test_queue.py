@@ -18,7 +18,7 @@ from reverie.models import Entry, EntryKind
 from reverie.usecases.entries import entry_record
 from reverie.usecases.imports import line_identity
 from support.story import Story, call, result, text
-from support.transcripts import thread_entries
+from support.talk import thread_entries
 
 
 def said(transcript: Story) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 from reverie.documents.parse import ITEMS_MAX
 from reverie.sync.root import Root
 from reverie.sync.scan import FileContent, Limits, Refusal, Stamp, read_file, scan, scan_path
-from support.spaces import scan_and_read
+from support.spaces import scan_and_read, user_write
 
 
 @pytest.fixture
@@ -22,20 +22,13 @@ def root(tmp_path: Path) -> Iterator[Root]:
         yield opened
 
 
-def write(root: Root, path: str, data: bytes = b"- A fact\n") -> Path:
-    file = root.real / path
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(data)
-    return file
-
-
 def reasons(root: Root, **known: Stamp) -> dict[str, str]:
     return {path: refusal.reason for path, refusal in scan(root, known=known).refused.items()}
 
 
 def test_conflict_copies_are_listed_separately(root: Root) -> None:
-    write(root, "facts/user.sync-conflict-20261101-101010-ab12.md")
-    write(root, "facts/user.md")
+    user_write(root, "facts/user.sync-conflict-20261101-101010-ab12.md")
+    user_write(root, "facts/user.md")
     found = scan(root, known={})
     assert list(found.copies) == ["facts/user.sync-conflict-20261101-101010-ab12.md"]
     assert list(found.stamps) == ["facts/user.md"]
@@ -43,14 +36,14 @@ def test_conflict_copies_are_listed_separately(root: Root) -> None:
 
 def test_anything_but_a_regular_file_is_refused(root: Root, tmp_path: Path) -> None:
     """Each kind of node is refused with its own reason; the file beside it is found."""
-    write(root, "note.md")
+    user_write(root, "note.md")
     os.mkfifo(root.real / "fifo.md")
     (root.real / "link.md").symlink_to(root.real / "note.md")
     (root.real / "loop.md").symlink_to("loop.md")
     (root.real / "facts").symlink_to(tmp_path, target_is_directory=True)
     (root.real / "folder.md").mkdir()
     (root.real / "folder.md" / "x.md").write_bytes(b"x")
-    (root.real / "hard.md").hardlink_to(write(root, "other"))
+    (root.real / "hard.md").hardlink_to(user_write(root, "other"))
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(root.real / "socket.md"))
     expected = {
@@ -75,7 +68,7 @@ def test_anything_but_a_regular_file_is_refused(root: Root, tmp_path: Path) -> N
 
 def test_a_refused_folder_hides_what_is_below(root: Root) -> None:
     """Files below a folder that became a link are covered by its refusal; a missing file elsewhere is not."""
-    write(root, "facts/user.md")
+    user_write(root, "facts/user.md")
     known = scan(root, known={}).stamps
     (root.real / "facts").rename(root.real / "elsewhere")
     (root.real / "facts").symlink_to("elsewhere", target_is_directory=True)
@@ -87,10 +80,10 @@ def test_a_refused_folder_hides_what_is_below(root: Root) -> None:
 
 
 def test_a_file_in_place_of_a_folder_is_refused(root: Root) -> None:
-    write(root, "facts/user.md")
+    user_write(root, "facts/user.md")
     known = scan(root, known={}).stamps
     (root.real / "facts").rename(root.real / "elsewhere")
-    write(root, "facts")
+    user_write(root, "facts")
     found = scan(root, known=known)
     assert found.refused["facts"].reason == "not_a_folder"
     seen = scan_path(root, "facts/user.md", known=known)
@@ -100,7 +93,7 @@ def test_a_file_in_place_of_a_folder_is_refused(root: Root) -> None:
 
 def test_a_link_in_place_of_a_known_folder_is_refused(root: Root) -> None:
     """A link is refused if documents were below its name, else ignored."""
-    write(root, "v1.2/user.md")
+    user_write(root, "v1.2/user.md")
     known = scan(root, known={}).stamps
     (root.real / "v1.2").rename(root.real / "elsewhere")
     (root.real / "v1.2").symlink_to("elsewhere", target_is_directory=True)
@@ -128,8 +121,8 @@ def test_invalid_names_are_refused(root: Root) -> None:
 
 def test_limits_are_kept(root: Root) -> None:
     """A long file, a deep folder and too many files are refused, and no more is listed than necessary."""
-    write(root, "long.md", b"x" * 101)
-    write(root, "a/b/c.md")
+    user_write(root, "long.md", b"x" * 101)
+    user_write(root, "a/b/c.md")
     limits = Limits(file_bytes=100, depth=2)
     found = scan(root, known={}, limits=limits)
     assert {path: refusal.reason for path, refusal in found.refused.items()} == {
@@ -139,7 +132,7 @@ def test_limits_are_kept(root: Root) -> None:
     assert isinstance(scan_path(root, "a/b/c.md", known={}, limits=limits), Refusal)
     assert isinstance(scan_path(root, "long.md", known={}, limits=limits), Refusal)
     for number in range(5):
-        write(root, f"n/{number}.md")
+        user_write(root, f"n/{number}.md")
     found = scan(root, known={}, limits=Limits(files=3))
     covering = found.covering("any.md")
     assert covering
@@ -149,7 +142,7 @@ def test_limits_are_kept(root: Root) -> None:
 def test_reading_gives_bytes_hash_and_stamp(root: Root) -> None:
     """The bytes are returned unchanged, with byte order mark and CRLF."""
     data = b"\xef\xbb\xbf- A fact\r\n- \xc3\xa4"
-    write(root, "x.md", data)
+    user_write(root, "x.md", data)
     assert read_file(root, "x.md", limit=100) == FileContent(
         data, sha256(data).hexdigest(), scan(root, known={}).stamps["x.md"]
     )
@@ -168,7 +161,7 @@ def test_reading_gives_bytes_hash_and_stamp(root: Root) -> None:
     ],
 )
 def test_bytes_that_are_no_text_are_refused(root: Root, data: bytes, reason: str, detail: str) -> None:
-    write(root, "x.md", data)
+    user_write(root, "x.md", data)
     found = read_file(root, "x.md", limit=100)
     assert isinstance(found, Refusal)
     assert (found.reason, found.detail) == (reason, detail)
@@ -181,19 +174,19 @@ def test_a_file_of_too_many_memories_is_not_read(root: Root) -> None:
     """
     limit = 1 << 20
     for ending in (b"\n", b"\r"):
-        write(root, "facts/x.md", (b"- fact" + ending) * ITEMS_MAX)
+        user_write(root, "facts/x.md", (b"- fact" + ending) * ITEMS_MAX)
         assert isinstance(read_file(root, "facts/x.md", limit=limit), FileContent)
-        write(root, "facts/x.md", (b"- fact" + ending) * (ITEMS_MAX + 1))
+        user_write(root, "facts/x.md", (b"- fact" + ending) * (ITEMS_MAX + 1))
         found = read_file(root, "facts/x.md", limit=limit)
         assert isinstance(found, Refusal)
         assert found.reason == "too_many_memories"
-    write(root, "facts/x.md", b"prose\n" * (ITEMS_MAX + 1))
+    user_write(root, "facts/x.md", b"prose\n" * (ITEMS_MAX + 1))
     assert isinstance(read_file(root, "facts/x.md", limit=limit), FileContent)
 
 
 def test_a_file_is_not_read_while_it_is_open_for_writing(root: Root) -> None:
     """A file that an editor has truncated is not read before the editor closed it."""
-    path = write(root, "x.md")
+    path = user_write(root, "x.md")
     with path.open("wb", buffering=0) as editor:
         for half in (b"", b"- Half a"):
             editor.write(half)
@@ -208,8 +201,8 @@ def test_a_file_is_not_read_while_it_is_open_for_writing(root: Root) -> None:
 
 def test_a_scan_and_reads_of_all_its_files(root: Root) -> None:
     """A scan and a read of each file give hashes; files that cannot be read have a reason."""
-    write(root, "x.md", b"x")
-    write(root, "y.md", b"\xff")
+    user_write(root, "x.md", b"x")
+    user_write(root, "y.md", b"\xff")
     found, digests = scan_and_read(root)
     assert digests == {"x.md": sha256(b"x").hexdigest()}
     assert list(found.stamps) == ["x.md"]
@@ -218,7 +211,7 @@ def test_a_scan_and_reads_of_all_its_files(root: Root) -> None:
 
 def test_a_file_below_a_folder_named_like_a_document_is_refused_alone_too(root: Root) -> None:
     """A folder named like a document is refused, by a scan of all files as by a scan of one path below it."""
-    write(root, "facts.md/a.md")
+    user_write(root, "facts.md/a.md")
     seen = scan_path(root, "facts.md/a.md", known={})
     assert isinstance(seen, Refusal)
     assert {seen.path: seen.reason} == reasons(root) == {"facts.md": "folder"}
@@ -236,6 +229,6 @@ def test_a_file_below_a_folder_named_like_a_document_is_refused_alone_too(root: 
 )
 def test_a_file_with_an_open_conflict_waits(root: Root, text: str, *, is_open: bool) -> None:
     """Git's markers in order, at the beginning of lines and outside of code, are an open conflict."""
-    write(root, "facts/project.md", text.encode())
+    user_write(root, "facts/project.md", text.encode())
     found = read_file(root, "facts/project.md", limit=1 << 20)
     assert (isinstance(found, Refusal) and found.reason == "merging") is is_open

@@ -6,7 +6,7 @@ from reverie import tokenizer
 from reverie.importers.join import main_line
 from reverie.usecases.resume_text import HEADING, REQUEST_TOKENS, last_requests
 from support.story import Story, call, result, text
-from support.transcripts import thread_entries
+from support.talk import thread_entries
 
 
 def requests_of(*said: str, max_tokens: int = 2_000) -> str:

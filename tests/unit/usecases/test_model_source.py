@@ -10,7 +10,7 @@ from reverie.language_model.requests import ModelRequest
 from reverie.redact import Redactor
 from reverie.usecases.memory_plan import source_of
 from support.story import Story, call, result, text
-from support.transcripts import thread_entries
+from support.talk import thread_entries
 
 
 def test_notes_of_the_client_inside_results_are_not_shown() -> None:

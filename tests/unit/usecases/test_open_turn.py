@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from reverie.importers.join import main_line
 from reverie.usecases.limits import open_turn
 from support.story import Story, call, result, text
-from support.transcripts import thread_entries
+from support.talk import thread_entries
 
 BEHIND = [
     [],
