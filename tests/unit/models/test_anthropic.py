@@ -17,7 +17,7 @@ from reverie.usecases.usage import model_spend
 from support import model_server as faults
 from support.asking_model import AT, KEY, SCHEMA, Asking, question
 from support.daemon import free_port
-from support.model_server import ModelServer, answer
+from support.model_server import ModelServer, answer, self_signed
 from support.waiting import wait_until
 
 
