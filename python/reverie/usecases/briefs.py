@@ -299,11 +299,13 @@ def _admits(reader: Reader, project: str) -> Callable[[str], bool]:
         if record.memory and record.threads is None and record.content and record.project in (PERSON, project)
     ]
 
+    # A forgotten command has its purpose before it: "To run the linter: `make lint`".
+    commands = {content.partition(": ")[2].removesuffix(".") for content in forgotten}
     taken = dropped  # what a memory says already is not said again by a quote
 
     def admits(text: str) -> bool:
         name = line_id(project, text)
-        if name in taken or (forgotten and not lines_without(text, forgotten)):
+        if name in taken or text in commands or (forgotten and not lines_without(text, forgotten)):
             return False
         taken.update((name, *(line_id(project, quote) for quote in _QUOTATION.findall(text))))
         return True
@@ -321,9 +323,11 @@ def _memories(reader: Reader, project: str) -> list[MemoryLine]:
         owner, section = memory_project(record), _SECTION.get(record.type)
         if section is None or owner not in (project, PERSON) or (section == "command" and record.trust == "engine"):
             continue
+        by_person = record.trust == "person"
+        if by_person and not record.provenance.get("thread"):
+            section = "wish"  # remembered or written, and not kept of what agents found out
         text = " ".join((record.content or record.title or "").split())
         if 0 < len(text) <= _LINE_CHARS:
-            by_person = record.trust == "person"
             at = record.provenance.get("at")
             at = at if isinstance(at, str) else record.created_at
             note = doubt_note(record.provenance)

@@ -58,7 +58,7 @@ class HeldForPerson(Conflict):
         said = " ".join(memory.content.split())
         said = f"{said[:_SAID_CHARS]}…" if len(said) > _SAID_CHARS else said
         super().__init__(
-            f"a person has forgotten “{said}”, or nearly this: it waits in review, and nothing was written",
+            f"“{said}” is what a person has forgotten, or near to it: it waits in review, and nothing was written",
             hint="tell the person, who accepts it with: reverie review; anything else can be written without it",
             forgotten=True,
         )

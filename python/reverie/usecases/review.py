@@ -352,7 +352,8 @@ def _made(to: Writer, by: By, change: PendingChange, reason: str) -> Iterator[st
         record = use_memories.remember(to, dataclasses.replace(by, author="person"), _candidate(change))
         if not record.existed:
             kept = use_memories.get(to, record.id)
-            to.save(replace(kept, provenance={**change.provenance, "by": by.who}), (record.id,))
+            said_at = {} if change.at is None else {"at": change.at}
+            to.save(replace(kept, provenance={**change.provenance, **said_at, "by": by.who}), (record.id,))
         yield record.id
         return
     memory = use_memories.get(to, change.memory)

@@ -131,6 +131,26 @@ def test_a_repeated_change_is_made_once(own: tuple[Daemon, Client]) -> None:
     assert daemon.ask("POST", path, {"action": "drop"}, {"Idempotency-Key": "k"}).status == 409
 
 
+def test_what_a_person_remembers_is_said_by_the_person(own: tuple[Daemon, Client]) -> None:
+    """Whatever its type is."""
+    _, client = own
+    remembered = {"The mooring fee is 40 euros.": "fact", "The pier is swept on Thursdays.": "procedure"}
+    for text, kind in remembered.items():
+        assert main(["remember", text, "--type", kind]) == 0
+    _, said, commands, *_ = client.brief_text("harbour").split("## ")
+    assert said.startswith("Said by the person")
+    assert all(text in said for text in remembered)
+    assert "`make chart`" in commands
+
+
+def test_a_forgotten_command_is_no_command_that_worked(own: tuple[Daemon, Client]) -> None:
+    _, client = own
+    (learnt,) = (memory for memory in client.memories(project="harbour").items if "make chart" in memory.content)
+    assert "`make chart`" in _texts(client)
+    client.forget(learnt.id)
+    assert "`make chart`" not in _texts(client)
+
+
 def test_what_is_forgotten_or_deleted_leaves_no_line(own: tuple[Daemon, Client]) -> None:
     _, client = own
     memory = client.change_brief_line("harbour", _texts(client)[DRAFTS], "keep").memory
