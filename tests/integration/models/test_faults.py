@@ -244,6 +244,7 @@ def test_a_fault(asked: Asked, fault: Fault) -> None:
     assert fault.reason not in UNBILLED or now[1:] == used[1:]
     assert fault.reason != "timeout" or now[3] == used[3] + 1
     nothing_leaked(asked.model, asked.daemon, answered.fallback or "")
+    assert "no credit left" not in asked.daemon.log_text()
     if fault.reason is None:
         assert answered.counts["ADD"] == 1
         return

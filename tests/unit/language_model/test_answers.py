@@ -61,7 +61,7 @@ def said(stop: str, answer: object = "") -> str:
         (json.dumps({"answer": json.loads(ANSWER), "model": "\ud800"}), "unparseable"),
         ('{"answer": ' + "[" * 900 + "]" * 900 + "}", "unparseable"),
         ("[" * 100_000, "unparseable"),
-        (b'{"\xff"}', "unparseable"),
+        (ANSWER.encode().replace(b"relay", b"rel\xffay", 1), "unparseable"),
         ("x" * (1 << 22), "unparseable"),
         (said("tool_use"), "unparseable"),
         (said("refusal", "I cannot help."), "refused"),
