@@ -186,6 +186,8 @@ def test_a_candidate_is_accepted_and_undone(
     assert decided.memories == [memory.id]
     assert (memory.content, memory.trust) == (change.content, "person")
     assert memory.provenance["thread"] == change.provenance["thread"]
+    messages = {message.last_seq: message for message in client.messages(memory.provenance["thread"]).items}
+    assert memory.provenance["at"] == messages[memory.provenance["seqs"][0]].at
     assert memory.content in (root(daemon, space) / memory.document).read_text("utf-8")
     assert client.candidates().items == []
     assert client.candidate(candidate.id).state == "accepted"
