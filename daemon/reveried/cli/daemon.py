@@ -83,7 +83,11 @@ def up() -> Answer:
             say(f"The daemon is already running (process {pid}).")
             return
         say(f"The daemon is running (process {pid}).")
-        say(f"Memories are files in {daemon_client.root()}.")
+        root = daemon_client.root()
+        if root.exists() or not client.sync_status().documents:
+            say(f"Memories are files in {root}.")
+        else:  # moved, not mounted, or another one in the settings
+            say(f"{root} is not there: nothing is synced. Next: reverie sync status")
         if not client.threads(limit=1).items:
             say("Next: reverie import claude-code ~/.claude/projects")
 

@@ -289,7 +289,7 @@ def _open_folder(path: Path, *, make: bool) -> tuple[Path, int]:
     except (NotADirectoryError, FileExistsError) as error:
         raise _stopped("root_missing", real, "is not a folder", first="or move away what is there") from error
     except FileNotFoundError as error:
-        raise _stopped("root_missing", real, "is not there") from error
+        raise _stopped("root_missing", real, "is not there", accepted="have its files written anew") from error
     except OSError as error:
         raise files.translate_os_error("open", real, error) from error
 
@@ -309,10 +309,20 @@ def _is_empty(folder: Path | int) -> bool:
         raise Forbidden(f"cannot list the root: {error.strerror}", hint="look at its owner and mode") from error
 
 
-def _stopped(reason: RootProblem, root: Path, what: str, *, first: str | None = None) -> Conflict:
-    """Return the Conflict error for a root that cannot be used; `first` is a step before `--accept-folder`."""
+def _stopped(
+    reason: RootProblem,
+    root: Path,
+    what: str,
+    *,
+    first: str | None = None,
+    accepted: str = "accept the one that is there",
+) -> Conflict:
+    """Return the Conflict error for a root that cannot be used; `first` is a step before `--accept-folder`.
+
+    `accepted` is what that does.
+    """
     accept = "reverie sync now --accept-folder"
-    accepting = f"{first}, then: {accept}" if first else f"or accept the one that is there: {accept}"
+    accepting = f"{first}, then: {accept}" if first else f"or {accepted}: {accept}"
     return Conflict(
         f"{root} {what}; nothing was read from it or written to it",
         hint=f"restore the folder, {accepting} (nothing is deleted)",

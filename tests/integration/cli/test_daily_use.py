@@ -103,6 +103,10 @@ def test_a_day(cli: Cli, home: Path) -> None:
     assert cli("down", "--json").json["stopped"] is True
     assert cli("down", "--json").json == {"stopped": False}
     assert "reverie import" not in check(cli("up"), "Memories are files in").out, "a session is imported already"
+    check(cli("config", "set", "memory.dataDir", str(home / "elsewhere")), "at its next start")
+    check(cli("down"), "The daemon has stopped")
+    check(cli("up"), "is not there: nothing is synced. Next: reverie sync status")
+    check(cli("sync", "now", "--accept-folder"), "written")
     check(cli("down"), "The daemon has stopped")
 
 
