@@ -9,14 +9,14 @@ use crate::redact::findings::{Findings, Rule};
 const MULTILINE_MIN: usize = 12;
 /// Factor by which line breaks and indentation may lengthen a value.
 const SPREAD_MAX: usize = 4;
-/// Bytes of the longest value for which a DFA is built. It is searched up to three times as fast as an NFA, but for a
-/// value that repeats itself the time to build it grows with the square of the length: one of
-/// 16 KB takes half a minute.
+/// Bytes of the longest value in a DFA. It is searched up to three times as fast as an NFA, but for a value that repeats
+/// itself the time to build it grows with the square of the length: one of 16 KB takes half a minute.
 const DFA_MAX: usize = 1024;
 
 /// The compiled list of values.
 pub(crate) struct KnownSecrets {
-    automaton: AhoCorasick,
+    /// Of the long values and of the others, as far as there are any.
+    automata: Vec<AhoCorasick>,
     longest: usize,
 }
 
@@ -27,13 +27,15 @@ impl KnownSecrets {
         distinct.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
         distinct.dedup();
         let longest = distinct.first()?.len();
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .ascii_case_insensitive(true)
-            .kind((longest > DFA_MAX).then_some(AhoCorasickKind::ContiguousNFA))
-            .build(&distinct)
-            .ok()?;
-        Some(Self { automaton, longest })
+        let (long, others) = distinct.split_at(distinct.partition_point(|secret| secret.len() > DFA_MAX));
+        let kinds = [(long, Some(AhoCorasickKind::ContiguousNFA)), (others, None)];
+        let build = |(secrets, kind)| {
+            let builder = &mut AhoCorasick::builder();
+            builder.match_kind(MatchKind::Standard).ascii_case_insensitive(true).kind(kind).build(secrets).ok()
+        };
+        let kinds = kinds.into_iter().filter(|(secrets, _): &(&[&str], _)| !secrets.is_empty());
+        let automata = kinds.map(build).collect::<Option<_>>()?;
+        Some(Self { automata, longest })
     }
 
     /// Add a span for every occurrence of a value, also one with line breaks inside.
@@ -41,14 +43,15 @@ impl KnownSecrets {
         let add = |findings: &mut Findings<'_>, start: usize, end: usize| {
             findings.add(Some(Span { start, end, kind: "secret" }), Rule::Listed);
         };
-        for hit in self.automaton.find_overlapping_iter(findings.text) {
+        let text = findings.text;
+        for hit in self.automata.iter().flat_map(|automaton| automaton.find_overlapping_iter(text)) {
             add(findings, hit.start(), hit.end());
         }
         if self.longest < MULTILINE_MIN || !findings.bytes.contains(&b'\n') {
             return;
         }
         let (unbroken, breaks) = without_breaks(findings.bytes);
-        for hit in self.automaton.find_overlapping_iter(&unbroken) {
+        for hit in self.automata.iter().flat_map(|automaton| automaton.find_overlapping_iter(&unbroken)) {
             if hit.end() - hit.start() >= MULTILINE_MIN {
                 let (start, end) = (origin(&breaks, hit.start()), origin(&breaks, hit.end() - 1) + 1);
                 if end - start > hit.end() - hit.start() && end - start <= self.longest.saturating_mul(SPREAD_MAX) {
