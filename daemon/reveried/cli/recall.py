@@ -12,7 +12,7 @@ from typing import Annotated, TypeAlias
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import NotFound
+from reverie.errors import NotFound, ValidationError
 from reverie.wire.memories import MemoryKind
 from reverie.wire.search import SEARCH_LIMIT_MAX, SearchPlace
 from reveried.cli.command import Answer, Argument, Limit, Option, Yes, confirm, joined_text, renamed
@@ -373,7 +373,11 @@ def forget(
     """
     answer: Deleted
     shown = target
-    if target.startswith("thr_"):
+    is_thread = target.startswith("thr_")
+    if keep_memories and not is_thread:
+        hint = "leave it out, or give a thread: reverie forget thr_… --purge --keep-memories"
+        raise ValidationError(f"--keep-memories is for a purged thread, which {clip(target, 40)} is not", hint=hint)
+    if is_thread:
         answer = _thread(client, target, purge=purge, keep_memories=keep_memories, yes=yes)
     elif "/" in target or target.endswith(_FILE_ENDINGS):
         answer = _document(client, target, purge=purge, yes=yes)
