@@ -213,6 +213,11 @@ def when(at: str | None) -> str:
     return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M") if at else "-"
 
 
+def zoned(at: str | None) -> str:
+    """Format a wire timestamp as `when` does, with the zone of this machine: a schedule may be in another one."""
+    return "-" if at is None else f"{when(at)} {datetime.fromisoformat(at).astimezone().tzname()}"
+
+
 @contextmanager
 def import_progress(paths: list[Path], *, quiet: bool = False) -> Iterator[Callable[[Path], Callable[[int], None]]]:
     """Show a bar over the bytes of all files; yield a function that begins a file and returns its byte callback."""

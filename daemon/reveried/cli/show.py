@@ -12,7 +12,7 @@ from reveried.cli import redactions, review
 from reveried.cli.command import Answer, Argument, Option
 from reveried.cli.ids import all_items, with_thread
 from reveried.cli.log import effects
-from reveried.cli.output import clip, counted, is_terminal, print_fields, print_text, say, when
+from reveried.cli.output import clip, counted, is_terminal, print_fields, print_text, say, when, zoned
 from reveried.cli.recall import find_memory, one_line
 from reveried.cli.sync import conflict_texts
 
@@ -189,7 +189,7 @@ def _schedule(client: Client, what: str) -> Answer:
         ("Schedule", item.id),
         ("Job", item.job),
         ("When", f"{item.cron} ({item.timezone})"),
-        ("Next", when(item.next_run)),
+        ("Next", zoned(item.next_run)),
         ("Last", when(item.last_run)),
         ("Failed", failed),
     )
