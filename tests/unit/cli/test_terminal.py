@@ -91,11 +91,30 @@ def test_settings(cli: Cli) -> None:
 
 @pytest.mark.usefixtures("terminal")
 def test_dropped_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    """Columns are dropped from the right by default; the first is never cut, however narrow the terminal is."""
-    output.print_table("Id, A, B", [("x" * 60, "y" * 15, "z" * 9)])
+    """Columns are dropped in the order that is given; the first is never cut, however narrow the terminal is."""
+    output.print_table("Id, A, B", [("x" * 60, "y" * 15, "z" * 9)], drop=(2, 1))
     assert capsys.readouterr().out.splitlines()[1] == "x" * 60 + "  " + "y" * 15
-    output.print_table("Id, A", [("x" * 99, "y")])
+    output.print_table("Id, A", [("x" * 99, "y")], drop=(1,))
     assert capsys.readouterr().out.splitlines() == ["Id", "x" * 99]
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_table_that_is_too_wide_is_a_list(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where not every column has room, each row is its text with the other cells below: none is dropped."""
+    monkeypatch.setenv("COLUMNS", "40")
+    output.print_table(
+        "Id, Since, Change*, Undo", [("cnd_…12345678", AT, "The sea " * 6, ""), ("cnd_1", "-", "", "yes")]
+    )
+    assert capsys.readouterr().out.splitlines() == [
+        "The sea The sea The sea The sea The sea",
+        "The sea",
+        "    Id cnd_…12345678 · Since",
+        f"    {AT}",
+        "-",
+        "    Id cnd_1 · Undo yes",
+    ]
 
 
 ODD = "- a\x1b[31mred\x1b]0;title\x07\r\n\tb\x9b2J\n\n"
