@@ -27,6 +27,7 @@ PLAIN_WIDTH = 10_000  # columns of a pipe: one row is one line, for grep
 STEPS_SHOWN_FROM = 3  # fewer steps are over before a bar can be read
 _KIB = 1024
 _GAP = 2  # blanks between two columns
+_PADDED_MAX = 80  # characters: one memory of 1,000 would pad every row of `reverie memories | grep` to as many
 _INDENT = "    "  # of what is below a text in a list
 _WRAP_MIN = 20  # characters: a column of text narrower than this is no longer readable
 _JOINERS = "\u200c\u200d\u200e\u200f"
@@ -100,7 +101,8 @@ def print_table(columns: str, rows: Iterable[Sequence[Any]], *, drop: Sequence[i
 
     On a terminal that is too narrow those with `*` go over several lines and the columns with the numbers of `drop` are
     left out, the first named first; without `drop` each row is printed as a list: its text, and its other cells with
-    their headings below. The others stay whole, so that an id can be copied. A pipe gets every column.
+    their headings below. The others stay whole, so that an id can be copied. A pipe gets every column, and cells
+    are padded to those of at most 80 characters: a longer one shifts the rest of its own row alone.
     """
     from rich.table import Table
     from rich.text import Text
@@ -111,11 +113,15 @@ def print_table(columns: str, rows: Iterable[Sequence[Any]], *, drop: Sequence[i
     wraps = [number for number, name in enumerate(named) if name.endswith("*")]
     cells = [[Text(clean(str(cell))) for cell in row] for row in rows]
     widths = [max([len(heading), *(row[column].cell_len for row in cells)]) for column, heading in enumerate(headings)]
+    if not is_terminal():
+        for row in [[Text(heading) for heading in headings], *cells]:
+            _write_row(row, [min(width, _PADDED_MAX) for width in widths], right)
+        return
     out = console()
-    if is_terminal() and drop is None and _least_width(widths, range(len(widths)), wraps) > out.width:
+    if drop is None and _least_width(widths, range(len(widths)), wraps) > out.width:
         _print_as_list(headings, cells, wraps[-1] if wraps else 0)
         return
-    shown = _columns_that_fit(widths, out.width, wraps, drop if drop and is_terminal() else ())
+    shown = _columns_that_fit(widths, out.width, wraps, drop or ())
     grid = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
     for column in shown:
         grid.add_column(
@@ -132,6 +138,15 @@ def print_table(columns: str, rows: Iterable[Sequence[Any]], *, drop: Sequence[i
         out.width = max(out.width, _least_width(widths, shown, wraps))
         out.print(grid, crop=False)
     sys.stdout.write("".join(line.rstrip() + "\n" for line in captured.get().splitlines()))
+
+
+def _write_row(row: Sequence[Text], widths: Sequence[int], right: Sequence[int]) -> None:
+    blanks = [" " * max(0, width - cell.cell_len) for cell, width in zip(row, widths, strict=True)]
+    cells = [
+        blank + str(cell) if at in right else f"{cell}{blank}"
+        for at, (cell, blank) in enumerate(zip(row, blanks, strict=True))
+    ]
+    sys.stdout.write((" " * _GAP).join(cells).rstrip() + "\n")
 
 
 def _print_as_list(headings: Sequence[str], rows: Iterable[Sequence[Text]], first: int) -> None:

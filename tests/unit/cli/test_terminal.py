@@ -175,3 +175,12 @@ def test_a_pipe_gets_every_column(capsys: pytest.CaptureFixture[str]) -> None:
     """In a pipe no column is dropped, however long a cell is."""
     output.print_table("A, B, C", [("a", "b" * 3 * output.PLAIN_WIDTH, "c")], drop=(2, 1))
     assert capsys.readouterr().out.splitlines()[1].split() == ["a", "b" * 3 * output.PLAIN_WIDTH, "c"]
+
+
+def test_a_long_cell_does_not_pad_the_other_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a pipe cells are padded to the longest of those that are not very long, and the last one not at all."""
+    output.print_table("A, B, Size>, C", [("a", "b" * 900, 1, "c"), ("aa", "日", 23, "")])
+    heading, long, short = capsys.readouterr().out.splitlines()
+    assert heading == f"A   B{' ' * 79}  Size  C"
+    assert long == f"a   {'b' * 900}     1  c"
+    assert short == f"aa  日{' ' * 78}    23"
