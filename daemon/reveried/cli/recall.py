@@ -65,6 +65,8 @@ def search(
             before=before,
             limit=limit,
         )
+    if agent is not None and not answer.hits:
+        _check_agent(client, agent)
     yield answer
     for hit in answer.hits:
         _print_hit(hit)
@@ -72,6 +74,16 @@ def search(
         say("Nothing matches that.")
     if not answer.complete:
         say("The index is still being built, so that there may be more: search again in a minute.")
+
+
+def _check_agent(client: Client, agent: str) -> None:
+    """Raise ValidationError, with the names of those that there are, for an agent of no thread."""
+    agents = {item.agent for item in all_items(client.threads, limit=1000) if item.agent}
+    if agent not in agents:
+        known = ", ".join(sorted(agents)) or "none yet"
+        raise ValidationError(
+            f"no thread is of the agent {clip(agent, 40)}", hint=f"--agent takes one of: {known}", field="agent"
+        )
 
 
 def _print_hit(hit: wire.SearchHit) -> None:
