@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as jsonlib
 import os
+import shlex
 import sys
 import tempfile
 import time
@@ -193,7 +194,8 @@ def learn_from(client: Client, reports: list[FileReport], *, quiet: bool = False
 def print_reports(reports: list[FileReport]) -> None:
     """Print a row per file with anything new, the kinds of the new lines, problems, and what was left out."""
     forgotten = sum(report.forgotten for report in reports)
-    reports = [report for report in reports if not report.forgotten]
+    ignored = Counter(report.ignored for report in reports if report.ignored is not None)
+    reports = [report for report in reports if not report.forgotten and report.ignored is None]
     shown = [report for report in reports if report.added or report.problems or report.error is not None]
     if shown:
         print_table(
@@ -216,6 +218,9 @@ def print_reports(reports: list[FileReport]) -> None:
         was = "was" if forgotten == 1 else "were"
         them = "it" if forgotten == 1 else "them"
         say(f"{counted(forgotten, 'session')} that you forgot {was} left out; --again brings {them} back.")
+    for folder, number in ignored.items():
+        say(f"Left out: {counted(number, 'session')} of {folder}, which is ignored.")
+        say(f"To import what is there: reverie ignore {shlex.quote(folder)} --remove, then the same import again.")
 
 
 def replaced(reports: Sequence[FileReport]) -> str:

@@ -11,7 +11,7 @@ import os
 import shlex
 import time
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -35,6 +35,7 @@ class FileReport(msgspec.Struct, rename="camel"):
 
     `retry`: the same file may be taken later.
     `forgotten`: a person deleted the thread of this session, so the file was left out.
+    `ignored`: the folder that the session is of and that a person ignores, so the file was left out.
     """
 
     path: str
@@ -50,6 +51,7 @@ class FileReport(msgspec.Struct, rename="camel"):
     error: str | None = None
     retry: bool = False
     forgotten: bool = False
+    ignored: str | None = None
 
     def add(self, answer: ChunkAnswer) -> None:
         """Add the result of one chunk."""
@@ -77,17 +79,22 @@ def import_files(
     """Import each file; one that fails is reported and does not stop the rest. Reports are appended to `reports`.
 
     `sources` are what to call files that are not the ones that the person gave. A session whose thread was deleted is
-    left out; with `again` it is brought back.
+    left out; with `again` it is brought back. One that is all of ignored folders is left out too, and without a
+    thread or a position of its import: a later one takes it, once the folder is no longer ignored.
 
     Raises:
         DaemonNotRunning: the daemon stopped; what it added before is stored.
     """
     reports = [] if reports is None else reports
+    ignored = client.privacy().ignored
     with import_progress(paths, quiet=quiet) as begin:
         for path in paths:
             on_bytes = begin(path)
             source = (sources or {}).get(path)
             try:
+                if (folder := _ignored_folder(path, ignored)) is not None:
+                    reports.append(FileReport(source or str(path), ignored=folder))
+                    continue
                 report = import_file(client, path, program=program, source=source, again=again, on_bytes=on_bytes)
                 reports.append(report)
             except DaemonNotRunning:
@@ -99,6 +106,16 @@ def import_files(
                 hint = f" ({error.hint})" if error.hint else ""
                 reports.append(FileReport(str(path), error=error.message + hint, retry=error.retry))
     return reports
+
+
+def _ignored_folder(path: Path, ignored: list[str]) -> str | None:
+    """Return which of the ignored folders a session is of; None where it names no folder, or another one too."""
+    found = None
+    for folder in find.folders_of(path) if ignored else ():
+        found = next((one for one in ignored if PurePosixPath(folder).is_relative_to(one)), None)
+        if found is None:
+            break
+    return found
 
 
 def import_file(

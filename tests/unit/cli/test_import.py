@@ -77,6 +77,8 @@ class FakeImporter:
     def __call__(self, request: Request) -> Answer:
         if request.path == "/v1/health":
             return Answer({"status": "ok", "version": "1", "protocol": 1, "pid": 1, "uptimeSeconds": 1})
+        if request.path == "/v1/privacy":
+            return Answer({"paused": False, "ignored": []})
         if request.path.endswith("/learn"):
             if request.path.split("/")[3] in self.stale:
                 return envelope("conflict", "the memories changed meanwhile", status=409)
@@ -334,6 +336,7 @@ def test_a_subagents_file_is_a_thread_of_its_own(cli: Cli, importer: FakeImporte
 def test_a_daemon_that_stops(cli: Cli, daemon: FakeDaemon, routes: Routes, tmp_path: Path) -> None:
     """If the daemon stops, the import stops at that file with exit code 3, and says what is stored."""
     routes["POST /v1/imports"] = Answer(hang_up=True)
+    routes["GET /v1/privacy"] = {"paused": False, "ignored": []}
     session(tmp_path, LINE, "a.jsonl")
     session(tmp_path, LINE, "b.jsonl")
     run = cli("import", "claude-code", str(tmp_path))
