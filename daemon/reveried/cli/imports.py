@@ -197,7 +197,7 @@ def print_reports(reports: list[FileReport]) -> None:
     ignored = Counter(report.ignored for report in reports if report.ignored is not None)
     reports = [report for report in reports if not report.forgotten and report.ignored is None]
     shown = [report for report in reports if report.added or report.problems or report.error is not None]
-    if shown:
+    if any(report.error is None for report in shown):
         print_table(
             "File*, Thread, Size>, Lines>, New>, Known>, Redacted>, Bad>",
             [_row(report) for report in shown],
@@ -306,15 +306,20 @@ def _print_problems(reports: list[FileReport]) -> None:
         say(f"  {path}:{problem.line}: {problem.why}" if problem.line else f"  {path}: {problem.why}")
     if len(problems) > PROBLEMS_SHOWN:
         say(f"  and {counted(len(problems) - PROBLEMS_SHOWN, 'more line')}; --json lists all of them.")
-    failed: dict[str, list[str]] = {}  # the files that failed for each reason, which a full disk is for all of them
+    # The files that failed for each reason, which a full disk is for all of them; in the hints \0 is a file's path.
+    failed: dict[tuple[str, str], list[str]] = {}
     for report in reports:
         if report.error is not None:
             begins = report.error.startswith(report.path)
             why = report.error.removeprefix(report.path) if begins else f": {report.error}"
-            failed.setdefault(why, []).append(report.path)
-    for why, paths in islice(failed.items(), PROBLEMS_SHOWN):
+            hint = (report.hint or "").replace(shlex.quote(report.path), "\0")
+            failed.setdefault((why, hint), []).append(report.path)
+    for (why, hint), paths in islice(failed.items(), PROBLEMS_SHOWN):
         alike = f" and {counted(len(paths) - 1, 'more file')}" if paths[1:] else ""
         sys.stderr.write(f"{paths[0]}{alike}{why}\n")
+        if hint:
+            path = os.path.commonpath(map(os.path.abspath, paths)) if paths[1:] else paths[0]
+            sys.stderr.write("next: " + hint.replace("\0", shlex.quote(path)) + "\n")
     left = sum(map(len, list(failed.values())[PROBLEMS_SHOWN:]))
     if left:
         sys.stderr.write(f"and {counted(left, 'more file')}; --json lists all of them.\n")
@@ -354,7 +359,7 @@ def _follow(
             if AS_JSON.get():
                 print_json(_import_report([report]))
             elif report.error is not None:
-                sys.stderr.write(f"{report.path}: {report.error}\n")
+                _print_problems([report])
             elif report.added:
                 say(f"{path.name}: {counted(report.added, 'new line')}")
 

@@ -31,8 +31,9 @@ _PIECE_BYTES = find.CHUNK_BYTES
 
 
 class FileReport(msgspec.Struct, rename="camel"):
-    """Result of importing one file. `error` says why it stopped early, if it did; lines added before that stay.
+    """Result of importing one file.
 
+    `error` says why it stopped early, if it did, and `hint` what to do; lines added before that stay.
     `retry`: the same file may be taken later.
     `forgotten`: a person deleted the thread of this session, so the file was left out.
     `ignored`: the folder that the session is of and that a person ignores, so the file was left out.
@@ -49,6 +50,7 @@ class FileReport(msgspec.Struct, rename="camel"):
     kinds: dict[str, int] = msgspec.field(default_factory=dict)
     problems: list[Problem] = msgspec.field(default_factory=list)
     error: str | None = None
+    hint: str | None = None
     retry: bool = False
     forgotten: bool = False
     ignored: str | None = None
@@ -103,8 +105,7 @@ def import_files(
                 if error.details.get("forgotten"):
                     reports.append(FileReport(source or str(path), forgotten=True))
                     continue
-                hint = f" ({error.hint})" if error.hint else ""
-                reports.append(FileReport(str(path), error=error.message + hint, retry=error.retry))
+                reports.append(FileReport(str(path), error=error.message, hint=error.hint, retry=error.retry))
     return reports
 
 

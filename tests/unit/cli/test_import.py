@@ -298,11 +298,16 @@ def test_files_without_anything_new_are_counted(cli: Cli, tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("daemon", "importer")
 def test_sessions_of_another_program(cli: Cli, tmp_path: Path) -> None:
-    """Each session of another program is named with the command to import it, twenty at most."""
+    """Sessions of another program are one line with the command that imports them all, and have no rows."""
     paths = [session(tmp_path, b'{"type":"session_meta","payload":{"id":"s"}}', f"{n:02}.jsonl") for n in range(23)]
-    first, *_, last = said = cli("import", "claude-code", str(tmp_path)).err.splitlines()
-    assert first == f"{paths[0]} is a session of codex, not of claude-code (reverie import codex {paths[0]})"
-    assert (len(said), last) == (21, "and 3 more files; --json lists all of them.")
+    done = cli("import", "claude-code", str(tmp_path))
+    assert "failed" not in done.out
+    assert done.err.splitlines() == [
+        f"{paths[0]} and 22 more files is a session of codex, not of claude-code",
+        f"next: reverie import codex {tmp_path}",
+    ]
+    done = cli("import", "claude-code", str(paths[3]))
+    assert done.err.splitlines()[1:] == [f"next: reverie import codex {paths[3]}"]
 
 
 @pytest.mark.usefixtures("daemon", "importer")
