@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated
+from typing import Annotated, Literal
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import NotFound, ValidationError
+from reverie.errors import Conflict, NotFound, ValidationError
 from reveried.cli.changes import print_changes, print_proposals
 from reveried.cli.command import Answer, Argument, Budget, Ended, Json, Limit, Option
 from reveried.cli.ids import all_items
@@ -104,9 +104,13 @@ def schedule_add(
         raise ValidationError(
             f"CRON must have five fields, not {fields}", hint='for example "0 3 * * *", every night at three'
         )
-    schedule = client.add_schedule(
-        cron, timezone=timezone or local_timezone(), token_budget=budget, job="learn" if learn else "dream"
-    )
+    zone = timezone or local_timezone()
+    job: Literal["dream", "learn"] = "learn" if learn else "dream"
+    for item in client.schedules().items:
+        if (item.cron.split(), item.timezone, item.job) == (cron.split(), zone, job):
+            hint = f"reverie schedule remove {item.id}, to add it with other options"
+            raise Conflict(f"there is this schedule already: {item.id}", hint=hint)
+    schedule = client.add_schedule(cron, timezone=zone, token_budget=budget, job=job)
     yield schedule
     say(f"Schedule {schedule.id}: {schedule.cron} in {schedule.timezone}, next {zoned(schedule.next_run)}.")
 
