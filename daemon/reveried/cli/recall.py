@@ -173,7 +173,7 @@ def print_recall(answer: wire.RecallAnswer, *, is_nearest: bool = False) -> None
         say("Nothing here is clearly about that. The nearest, which share a word with it:")
     for hit in answer.hits or ():
         say(wrapped(one_line(hit.memory)))
-        say(f"    {hit.memory.type}, {hit.memory.document}; {hit.why}")
+        say(f"    {hit.memory.type}, {hit.memory.document}, {_short_id(hit.memory.id)}; {hit.why}")
     if answer.weaker:
         say(f"Not shown: {counted(answer.weaker, 'weaker hit')}; with --min-score 0 they are.")
 
@@ -301,9 +301,10 @@ def in_project_line(project: str) -> str:
 
 
 def one_line(memory: wire.Memory) -> str:
-    """Return a memory's title (an episode's) or text on one line, and since when it is in doubt."""
+    """Return a memory's text on one line, an episode's title instead, and since when it is in doubt."""
     since = memory.in_doubt_since
-    return " ".join((memory.title or memory.content).split()) + (f" (in doubt since {since[:10]})" if since else "")
+    text = memory.title if memory.title and (memory.type == "episode" or not memory.content) else memory.content
+    return " ".join(text.split()) + (f" (in doubt since {since[:10]})" if since else "")
 
 
 def find_memory(client: Client, id_end: str) -> wire.Memory:

@@ -127,7 +127,7 @@ def _memory(client: Client, what: str) -> Answer:
         ("In thread" if "tool" in memory.provenance else "Learnt from", said_in if isinstance(said_in, str) else None),
     )
     say()
-    say(one_line(memory) if not memory.title else memory.title)
+    say(one_line(memory))
     for name, value in memory.fields.items():
         say(f"- {name}: {value}")
     say()

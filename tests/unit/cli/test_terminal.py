@@ -65,7 +65,10 @@ def test_output_without_utf_8(routes: Routes, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.usefixtures("terminal", "daemon")
 def test_memories(cli: Cli, routes: Routes) -> None:
-    """`memories` prints the text of each memory, and below it its type, file and shortened id."""
+    """`memories` and `recall` print the text of each memory, and below it its type, file and shortened id.
+
+    An episode has its title in place of the text.
+    """
     memory = MEMORY | {"id": MEMORY_ID, "content": "The sea\nis salt.", "document": "facts/user.md"}
     routes["GET /v1/memories"] = page(memory, memory | {"id": "mem_1"})
     assert cli("memories").out.splitlines() == [
@@ -73,6 +76,15 @@ def test_memories(cli: Cli, routes: Routes) -> None:
         "    fact · facts/user.md · mem_…fxgzskm0",
         "The sea is salt.",
         "    fact · facts/user.md · mem_1",
+    ]
+    titled = memory | {"title": "deploy_rule", "content": "Never deploy on a full moon"}
+    routes["GET /v1/memories"] = page(titled, titled | {"id": "mem_1", "type": "episode"})
+    assert cli("memories").out.splitlines()[::2] == ["Never deploy on a full moon", "deploy_rule"]
+    assert "Never deploy" in cli("show", MEMORY_ID).out
+    routes["POST /v1/recall"] = {"hits": [{"memory": titled, "score": 2.5, "why": "moon"}], "tokens": 9}
+    assert cli("recall", "moon").out.splitlines() == [
+        "Never deploy on a full moon",
+        "    fact, facts/user.md, mem_…fxgzskm0; moon",
     ]
     routes["GET /v1/memories"] = page(memory | {"content": "The harbour is deep. " * 9})
     assert narrow(cli("memories").out)[:3] == [
