@@ -10,9 +10,12 @@ from support.daemon import Daemon
 
 
 def test_folders_are_ignored(daemon: Daemon, tmp_path: Path) -> None:
-    """A folder is given relative or absolute, listed, and removed again."""
+    """A folder is given relative or absolute, listed, and removed again; one that is not there yet is said to be so."""
     assert "No folder" in reverie(daemon.env, "ignore", cwd=tmp_path).out
-    assert reverie(daemon.env, "ignore", "diary", cwd=tmp_path).code == 0
+    done = reverie(daemon.env, "ignore", "diary", cwd=tmp_path)
+    assert (done.code, f"There is no folder {tmp_path}/diary yet.\n" in done.out) == (0, True)
+    (tmp_path / "diary").mkdir()
+    assert "There is no folder" not in reverie(daemon.env, "ignore", "diary", cwd=tmp_path).out
     assert reverie(daemon.env, "ignore", cwd=tmp_path).out == f"{tmp_path}/diary\n"
     done = reverie(daemon.env, "ignore", f"{tmp_path}/diary", "--remove", "--json", cwd=tmp_path)
     assert (done.code, done.json["ignored"]) == (0, [])
