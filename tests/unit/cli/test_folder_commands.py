@@ -78,6 +78,8 @@ def test_sync_now(cli: Cli, routes: Routes) -> None:
     check(cli, "sync now --deep", "2 files read", "2 stored", "1 written")
     routes["POST /v1/sync"] = outcome(STATUS)
     check(cli, "sync now", "agree")
+    routes["POST /v1/sync"] = outcome(STATUS, written=9) | {"read": 0}
+    assert cli("sync", "now").out == "Files: 9 written.\n"
     assert sent == [{"deep": True}]
     routes["POST /v1/sync"] = answer
     check(cli, "sync now --accept-folder")
