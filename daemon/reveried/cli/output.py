@@ -153,7 +153,8 @@ def _print_as_list(headings: Sequence[str], rows: Iterable[Sequence[Text]], firs
     """Print the cell of column `first` of each row on its own line, and below it the others that are not empty."""
     for row in rows:
         named = zip(headings, map(str, row), strict=True)
-        others = [f"{name} {cell}" for at, (name, cell) in enumerate(named) if at != first and cell.strip("- ")]
+        # A line is not broken behind a heading: \xa0, which `say` prints as a blank.
+        others = [f"{name}\xa0{cell}" for at, (name, cell) in enumerate(named) if at != first and cell.strip("- ")]
         say(wrapped(str(row[first]) or "-"))
         if others:
             say(wrapped(" · ".join(others), _INDENT))

@@ -122,8 +122,8 @@ def test_a_table_that_is_too_wide_is_a_list(
     assert capsys.readouterr().out.splitlines() == [
         "The sea The sea The sea The sea The sea",
         "The sea",
-        "    Id cnd_…12345678 · Since",
-        f"    {AT}",
+        "    Id cnd_…12345678 ·",
+        f"    Since {AT}",
         "-",
         "    Id cnd_1 · Undo yes",
     ]
