@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from reverie import tokenizer
+from reverie.documents.escape import tag
 from reverie.documents.layout import memory_project
 from reverie.doubts import doubt_note
 from reverie.relevance import names_code, threshold
@@ -191,10 +192,13 @@ def _index_record(memory: _Recalled) -> IndexEntry:
 def _groups(
     types: Collection[MemoryType] | None, tags: Collection[str] | None, projects: Collection[str] | None
 ) -> list[list[str]]:
-    """Return a filter for the index: a memory must be in at least one group of each of these lists."""
+    """Return a filter for the index: a memory must be in at least one group of each of these lists.
+
+    A tag is taken as it is, and as a new memory would have it: `#Bar` is "bar".
+    """
     any_of = [] if types is None else [[_type_group(kind) for kind in types]]
     any_of += [] if projects is None else [[_project_group(project) for project in projects]]
-    return [*any_of, *([_tag_group(tag)] for tag in tags or ())]
+    return [*any_of, *([_tag_group(word), _tag_group(tag(word))] for word in tags or ())]
 
 
 def _type_group(kind: MemoryType) -> str:
@@ -205,8 +209,8 @@ def _project_group(project: str) -> str:
     return f"project:{project}"
 
 
-def _tag_group(tag: str) -> str:
-    return f"tag:{tag}"
+def _tag_group(name: str) -> str:
+    return f"tag:{name}"
 
 
 def counted(memory: M) -> Counted[M]:

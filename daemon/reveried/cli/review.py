@@ -51,7 +51,11 @@ _NOTHING = "Nothing waits for a decision."
 def _decide(client: Client, candidate: wire.Candidate) -> bool:
     """Ask the person about one candidate and apply the answer; return False to end the review."""
     while True:
-        answer = str(click.prompt(_ASK, default="s", show_default=False)).strip().casefold()[:1]
+        try:
+            answer = str(click.prompt(_ASK, default="s", show_default=False)).strip().casefold()[:1]
+        except click.Abort:  # Ctrl-D or Ctrl-C
+            say("\nWhat you did not decide still waits.")
+            return False
         if answer not in {"a", "r", "s", "q"}:
             continue
         if answer in {"a", "r"}:

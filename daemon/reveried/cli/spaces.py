@@ -111,6 +111,8 @@ def ignore(
     if path is not None:
         say("Sessions there are recorded again." if remove else "Sessions there are not recorded any more.")
         if not remove:
+            if not path.expanduser().is_dir():
+                say(f"There is no folder {path.expanduser().absolute()} yet.")
             say("What is stored already stays. To look for it: reverie threads, reverie memories")
     elif not answer.ignored:
         say("No folder is ignored. Next: reverie ignore PATH")

@@ -163,7 +163,7 @@ def _summary(outcome: wire.SyncOutcome) -> str:
     ]
     parts = ", ".join(f"{number:,} {action}" for number, action in actions if number)
     if parts:
-        return f"{counted(outcome.read, 'file')} read: {parts}."
+        return (f"{counted(outcome.read, 'file')} read" if outcome.read else "Files") + f": {parts}."
     return "Folder and store agree." if _agrees(outcome.status) else "No file was stored or written."
 
 

@@ -63,6 +63,7 @@ def test_memories_are_filtered_by_tag(client: Client) -> None:
     memories = client.memories(limit=1000).items
     tag = next(tag for memory in memories for tag in memory.tags)
     assert client.memories(tag=tag).items == [memory for memory in memories if tag in memory.tags]
+    assert client.memories(tag=f"#{tag.upper()}").items == client.memories(tag=tag).items
     assert client.memories(tag="nobody-wrote-this").items == []
 
 

@@ -78,6 +78,8 @@ def test_sync_now(cli: Cli, routes: Routes) -> None:
     check(cli, "sync now --deep", "2 files read", "2 stored", "1 written")
     routes["POST /v1/sync"] = outcome(STATUS)
     check(cli, "sync now", "agree")
+    routes["POST /v1/sync"] = outcome(STATUS, written=9) | {"read": 0}
+    assert cli("sync", "now").out == "Files: 9 written.\n"
     assert sent == [{"deep": True}]
     routes["POST /v1/sync"] = answer
     check(cli, "sync now --accept-folder")
@@ -219,6 +221,10 @@ def test_a_purge_lists_what_goes_with_the_thread(cli: Cli, routes: Routes) -> No
     assert "Run mise" not in out
     assert "No emoji" not in out
     assert "No emoji" not in cli("forget", "thr_1", "--purge", "--keep-memories").out
+    for other in ("mem_0000abcd", "facts/office.md"):
+        refused = cli("forget", other, "--keep-memories")
+        assert (refused.code, "purged thread" in refused.err) == (2, True)
+        assert "next: leave it out" in refused.err
 
 
 @pytest.mark.usefixtures("daemon")

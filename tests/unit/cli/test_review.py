@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import click
 import pytest
 
 from support.cli import AT, Cli, Routes, check
@@ -128,7 +129,7 @@ def test_decisions(cli: Cli) -> None:
 
 
 def test_questions_on_a_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a terminal `review` shows each candidate and asks; an unknown answer is asked again."""
+    """On a terminal `review` shows each candidate and asks; an unknown answer is asked again, an end quits."""
     answers = iter(["x", "a", "s"])
     monkeypatch.setattr("reveried.cli.review.is_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
@@ -139,3 +140,12 @@ def test_questions_on_a_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
     assert OTHER in outcome.out
     assert "2 candidates seen" in outcome.out
     assert next(answers, None) is None
+
+    def ends(*_: Any, **__: Any) -> str:
+        raise click.Abort
+
+    monkeypatch.setattr("click.prompt", ends)
+    outcome = cli("review")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.endswith("What you did not decide still waits.\n")
+    assert OTHER not in outcome.out
