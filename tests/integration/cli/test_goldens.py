@@ -398,7 +398,7 @@ def history(client: Client, home: Path) -> dict[str, str]:
         "schedule": client.schedules().items[0].id,
         "run": work.id,
         "archive": archives[0].sha256,
-        "line": client.brief("harbour").lines[0].id,
+        "line": next(line.id for line in client.brief("harbour").lines if line.memory is None),
         "last_memory": client.memories(limit=1000, all_projects=True).items[-1].id,
         "project": next(item.name for item in client.projects().items if item.name != "harbour"),
     }
