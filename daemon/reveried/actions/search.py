@@ -31,9 +31,12 @@ async def search_space(services: Services, space: str, request: wire.SearchReque
 
     Raises:
         NotFound: no project has this name.
-        ValidationError: a time that is none.
+        ValidationError: a time that is none, or an end that is not after the beginning.
     """
     since, before = time_ms(request.since, "since"), time_ms(request.before, "before")
+    if since is not None and before is not None and before <= since:
+        hint = "give a later `before`, or an earlier `since`"
+        raise ValidationError("before is not after `since`", hint=hint, field="before")
     project = None
     if request.project is not None:
         project = await known_project(services, space, request.project)

@@ -237,9 +237,10 @@ def renamed(names: Mapping[str, str]) -> Iterator[None]:
         if field not in names:
             raise
         said = names[field] + error.message[len(field) :] if error.message.startswith(field) else error.message
+        hint = error.hint
         for one, name in names.items():
-            said = said.replace(f"`{one}`", name)
-        raise ValidationError(said, hint=error.hint, field=names[field].lstrip("-")) from error
+            said, hint = said.replace(f"`{one}`", name), hint and hint.replace(f"`{one}`", name)
+        raise ValidationError(said, hint=hint, field=names[field].lstrip("-")) from error
 
 
 def joined_text(words: list[str], name: str, *, max_chars: int) -> str:

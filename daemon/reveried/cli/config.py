@@ -107,7 +107,8 @@ def config_validate(
     _warn(*config.unused)
     yield {"path": str(checked), "valid": True, "setBy": dict(config.set_by)}
     missing = "" if checked.exists() else " (not there: defaults are used)"
-    say(f"{checked}{missing} is valid; {counted(len(config.set_by), 'setting')} changed from the default.")
+    unused = f", {counted(len(config.unused), 'key')} not used" if config.unused else ""
+    say(f"{checked}{missing} is valid; {counted(len(config.set_by), 'setting')} changed from the default{unused}.")
 
 
 def _warn(*problems: ValidationError) -> None:

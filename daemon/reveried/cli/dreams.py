@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import NotFound, ValidationError
+from reverie.errors import Conflict, NotFound, ValidationError
 from reveried.cli.changes import print_changes, print_proposals
 from reveried.cli.command import Answer, Argument, Budget, Ended, Json, Limit, Option
 from reveried.cli.ids import all_items
-from reveried.cli.output import counted, print_fields, print_table, print_text, say, size, when
+from reveried.cli.output import counted, print_fields, print_table, print_text, say, size, when, zoned
 
 _CRON_FIELDS = 5  # minute, hour, day of month, month, day of week
 Address = Annotated[str, Argument("SHA256", "An archive's SHA-256, or its first characters.")]
@@ -69,18 +68,13 @@ def schedule_list(client: Client) -> Answer:
     print_table(
         "Schedule, Job, When, Time zone, Next, Last, Result",
         [
-            (item.id, item.job, item.cron, item.timezone, _zoned(item.next_run), when(item.last_run), _result(item))
+            (item.id, item.job, item.cron, item.timezone, zoned(item.next_run), when(item.last_run), _result(item))
             for item in page.items
         ],
     )
     for item in page.items:
         if item.failure is not None:
             say(f"{item.id} failed: {item.failure.message}" + (f"; {item.failure.hint}" if item.failure.hint else ""))
-
-
-def _zoned(at: str | None) -> str:
-    """Format a wire timestamp as `when` does, with the zone of this machine: a schedule may be in another one."""
-    return "-" if at is None else f"{when(at)} {datetime.fromisoformat(at).astimezone().tzname()}"
 
 
 def _result(schedule: wire.Schedule) -> str:
@@ -110,11 +104,15 @@ def schedule_add(
         raise ValidationError(
             f"CRON must have five fields, not {fields}", hint='for example "0 3 * * *", every night at three'
         )
-    schedule = client.add_schedule(
-        cron, timezone=timezone or local_timezone(), token_budget=budget, job="learn" if learn else "dream"
-    )
+    zone = timezone or local_timezone()
+    job: Literal["dream", "learn"] = "learn" if learn else "dream"
+    for item in client.schedules().items:
+        if (item.cron.split(), item.timezone, item.job) == (cron.split(), zone, job):
+            hint = f"reverie schedule remove {item.id}, to add it with other options"
+            raise Conflict(f"there is this schedule already: {item.id}", hint=hint)
+    schedule = client.add_schedule(cron, timezone=zone, token_budget=budget, job=job)
     yield schedule
-    say(f"Schedule {schedule.id}: {schedule.cron} in {schedule.timezone}, next {_zoned(schedule.next_run)}.")
+    say(f"Schedule {schedule.id}: {schedule.cron} in {schedule.timezone}, next {zoned(schedule.next_run)}.")
 
 
 def schedule_remove(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as jsonlib
 import os
+import shlex
 import sys
 import tempfile
 import time
@@ -193,9 +194,10 @@ def learn_from(client: Client, reports: list[FileReport], *, quiet: bool = False
 def print_reports(reports: list[FileReport]) -> None:
     """Print a row per file with anything new, the kinds of the new lines, problems, and what was left out."""
     forgotten = sum(report.forgotten for report in reports)
-    reports = [report for report in reports if not report.forgotten]
+    ignored = Counter(report.ignored for report in reports if report.ignored is not None)
+    reports = [report for report in reports if not report.forgotten and report.ignored is None]
     shown = [report for report in reports if report.added or report.problems or report.error is not None]
-    if shown:
+    if any(report.error is None for report in shown):
         print_table(
             "File*, Thread, Size>, Lines>, New>, Known>, Redacted>, Bad>",
             [_row(report) for report in shown],
@@ -216,6 +218,9 @@ def print_reports(reports: list[FileReport]) -> None:
         was = "was" if forgotten == 1 else "were"
         them = "it" if forgotten == 1 else "them"
         say(f"{counted(forgotten, 'session')} that you forgot {was} left out; --again brings {them} back.")
+    for folder, number in ignored.items():
+        say(f"Left out: {counted(number, 'session')} of {folder}, which is ignored.")
+        say(f"To import what is there: reverie ignore {shlex.quote(folder)} --remove, then the same import again.")
 
 
 def replaced(reports: Sequence[FileReport]) -> str:
@@ -301,15 +306,20 @@ def _print_problems(reports: list[FileReport]) -> None:
         say(f"  {path}:{problem.line}: {problem.why}" if problem.line else f"  {path}: {problem.why}")
     if len(problems) > PROBLEMS_SHOWN:
         say(f"  and {counted(len(problems) - PROBLEMS_SHOWN, 'more line')}; --json lists all of them.")
-    failed: dict[str, list[str]] = {}  # the files that failed for each reason, which a full disk is for all of them
+    # The files that failed for each reason, which a full disk is for all of them; in the hints \0 is a file's path.
+    failed: dict[tuple[str, str], list[str]] = {}
     for report in reports:
         if report.error is not None:
             begins = report.error.startswith(report.path)
             why = report.error.removeprefix(report.path) if begins else f": {report.error}"
-            failed.setdefault(why, []).append(report.path)
-    for why, paths in islice(failed.items(), PROBLEMS_SHOWN):
+            hint = (report.hint or "").replace(shlex.quote(report.path), "\0")
+            failed.setdefault((why, hint), []).append(report.path)
+    for (why, hint), paths in islice(failed.items(), PROBLEMS_SHOWN):
         alike = f" and {counted(len(paths) - 1, 'more file')}" if paths[1:] else ""
         sys.stderr.write(f"{paths[0]}{alike}{why}\n")
+        if hint:
+            path = os.path.commonpath(map(os.path.abspath, paths)) if paths[1:] else paths[0]
+            sys.stderr.write("next: " + hint.replace("\0", shlex.quote(path)) + "\n")
     left = sum(map(len, list(failed.values())[PROBLEMS_SHOWN:]))
     if left:
         sys.stderr.write(f"and {counted(left, 'more file')}; --json lists all of them.\n")
@@ -349,7 +359,7 @@ def _follow(
             if AS_JSON.get():
                 print_json(_import_report([report]))
             elif report.error is not None:
-                sys.stderr.write(f"{report.path}: {report.error}\n")
+                _print_problems([report])
             elif report.added:
                 say(f"{path.name}: {counted(report.added, 'new line')}")
 

@@ -67,7 +67,6 @@ def log(
                 (item.id, when(item.at), item.who, item.why, subject, len(item.changes), "yes" if item.undoable else "")
                 for item, subject in zip(shown, subjects, strict=True)
             ],
-            drop=(5, 2, 6),
         )
     elif not hidden:
         say("No operations yet.")
@@ -108,7 +107,6 @@ def _versions(client: Client, what: str, limit: int) -> Answer:
     print_table(
         "Operation, When, Who, Why*, Content*",
         [(item.operation, when(item.at), item.who, item.why, _summary(item)) for item in versions.items[::-1][:limit]],
-        drop=(2,),
     )
     say(
         f"To see one: reverie show {what} --at OP" if "." in what else f"To return: reverie rollback OP --memory {what}"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from rich.console import Console
+    from rich.text import Text
 
     from reverie.errors import ReverieError
 
@@ -26,6 +27,8 @@ PLAIN_WIDTH = 10_000  # columns of a pipe: one row is one line, for grep
 STEPS_SHOWN_FROM = 3  # fewer steps are over before a bar can be read
 _KIB = 1024
 _GAP = 2  # blanks between two columns
+_PADDED_MAX = 80  # characters: one memory of 1,000 would pad every row of `reverie memories | grep` to as many
+_INDENT = "    "  # of what is below a text in a list
 _WRAP_MIN = 20  # characters: a column of text narrower than this is no longer readable
 _JOINERS = "\u200c\u200d\u200e\u200f"
 _NAME_CHARS = 30  # of a file name beside a progress bar
@@ -70,14 +73,15 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns
 
 
-def wrapped(text: str) -> str:
-    """Return the text in lines that fit the terminal, broken between words; a pipe gets it as it is."""
+def wrapped(text: str, indent: str = "") -> str:
+    """Return the text in indented lines that fit the terminal, broken between words; a pipe gets it in one line."""
     width = terminal_width()
-    if width is None or len(text) <= width:
-        return text
-    import textwrap
+    if width is None or len(indent + text) <= width:
+        return indent + text
+    from textwrap import TextWrapper
 
-    return "\n".join(textwrap.wrap(text, max(width, _WRAP_MIN), break_long_words=False, break_on_hyphens=False))
+    lines = TextWrapper(max(width, _WRAP_MIN), indent, indent, break_long_words=False, break_on_hyphens=False)
+    return lines.fill(text)
 
 
 def say(text: str = "", *, keep: str = "\n") -> None:
@@ -95,9 +99,10 @@ def print_text(text: str | bytes) -> None:
 def print_table(columns: str, rows: Iterable[Sequence[Any]], *, drop: Sequence[int] | None = None) -> None:
     """Print a table with columns such as `Id, Size>, Text*`: `>` is right-aligned, `*` may go over several lines.
 
-    On a terminal that is too narrow the columns with the numbers of `drop` are left out, the first named first (by
-    default from the right), and those with `*` go over several lines; the others stay whole, so that an id can be
-    copied. A pipe gets every column.
+    On a terminal that is too narrow those with `*` go over several lines and the columns with the numbers of `drop` are
+    left out, the first named first; without `drop` each row is printed as a list: its text, and its other cells with
+    their headings below. The others stay whole, so that an id can be copied. A pipe gets every column, and cells
+    are padded to those of at most 80 characters: a longer one shifts the rest of its own row alone.
     """
     from rich.table import Table
     from rich.text import Text
@@ -108,9 +113,15 @@ def print_table(columns: str, rows: Iterable[Sequence[Any]], *, drop: Sequence[i
     wraps = [number for number, name in enumerate(named) if name.endswith("*")]
     cells = [[Text(clean(str(cell))) for cell in row] for row in rows]
     widths = [max([len(heading), *(row[column].cell_len for row in cells)]) for column, heading in enumerate(headings)]
+    if not is_terminal():
+        for row in [[Text(heading) for heading in headings], *cells]:
+            _write_row(row, [min(width, _PADDED_MAX) for width in widths], right)
+        return
     out = console()
-    droppable = () if not is_terminal() else range(len(headings) - 1, 0, -1) if drop is None else drop
-    shown = _columns_that_fit(widths, out.width, wraps, droppable)
+    if drop is None and _least_width(widths, range(len(widths)), wraps) > out.width:
+        _print_as_list(headings, cells, wraps[-1] if wraps else 0)
+        return
+    shown = _columns_that_fit(widths, out.width, wraps, drop or ())
     grid = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
     for column in shown:
         grid.add_column(
@@ -127,6 +138,25 @@ def print_table(columns: str, rows: Iterable[Sequence[Any]], *, drop: Sequence[i
         out.width = max(out.width, _least_width(widths, shown, wraps))
         out.print(grid, crop=False)
     sys.stdout.write("".join(line.rstrip() + "\n" for line in captured.get().splitlines()))
+
+
+def _write_row(row: Sequence[Text], widths: Sequence[int], right: Sequence[int]) -> None:
+    blanks = [" " * max(0, width - cell.cell_len) for cell, width in zip(row, widths, strict=True)]
+    cells = [
+        blank + str(cell) if at in right else f"{cell}{blank}"
+        for at, (cell, blank) in enumerate(zip(row, blanks, strict=True))
+    ]
+    sys.stdout.write((" " * _GAP).join(cells).rstrip() + "\n")
+
+
+def _print_as_list(headings: Sequence[str], rows: Iterable[Sequence[Text]], first: int) -> None:
+    """Print the cell of column `first` of each row on its own line, and below it the others that are not empty."""
+    for row in rows:
+        named = zip(headings, map(str, row), strict=True)
+        others = [f"{name} {cell}" for at, (name, cell) in enumerate(named) if at != first and cell.strip("- ")]
+        say(wrapped(str(row[first]) or "-"))
+        if others:
+            say(wrapped(" · ".join(others), _INDENT))
 
 
 def _columns_that_fit(widths: Sequence[int], width: int, wraps: Sequence[int], drop: Iterable[int]) -> list[int]:
@@ -211,6 +241,11 @@ def size(count: float) -> str:
 def when(at: str | None) -> str:
     """Format a wire timestamp (UTC) in local time as `2026-11-21 10:30`; None as a dash."""
     return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M") if at else "-"
+
+
+def zoned(at: str | None) -> str:
+    """Format a wire timestamp as `when` does, with the zone of this machine: a schedule may be in another one."""
+    return "-" if at is None else f"{when(at)} {datetime.fromisoformat(at).astimezone().tzname()}"
 
 
 @contextmanager

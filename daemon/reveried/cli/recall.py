@@ -12,7 +12,7 @@ from typing import Annotated, TypeAlias
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import NotFound
+from reverie.errors import NotFound, ValidationError
 from reverie.wire.memories import MemoryKind
 from reverie.wire.search import SEARCH_LIMIT_MAX, SearchPlace
 from reveried.cli.command import Answer, Argument, Limit, Option, Yes, confirm, joined_text, renamed
@@ -65,6 +65,8 @@ def search(
             before=before,
             limit=limit,
         )
+    if agent is not None and not answer.hits:
+        _check_agent(client, agent)
     yield answer
     for hit in answer.hits:
         _print_hit(hit)
@@ -72,6 +74,16 @@ def search(
         say("Nothing matches that.")
     if not answer.complete:
         say("The index is still being built, so that there may be more: search again in a minute.")
+
+
+def _check_agent(client: Client, agent: str) -> None:
+    """Raise ValidationError, with the names of those that there are, for an agent of no thread."""
+    agents = {item.agent for item in all_items(client.threads, limit=1000) if item.agent}
+    if agent not in agents:
+        known = ", ".join(sorted(agents)) or "none yet"
+        raise ValidationError(
+            f"no thread is of the agent {clip(agent, 40)}", hint=f"--agent takes one of: {known}", field="agent"
+        )
 
 
 def _print_hit(hit: wire.SearchHit) -> None:
@@ -161,7 +173,7 @@ def print_recall(answer: wire.RecallAnswer, *, is_nearest: bool = False) -> None
         say("Nothing here is clearly about that. The nearest, which share a word with it:")
     for hit in answer.hits or ():
         say(wrapped(one_line(hit.memory)))
-        say(f"    {hit.memory.type}, {hit.memory.document}; {hit.why}")
+        say(f"    {hit.memory.type}, {hit.memory.document}, {_short_id(hit.memory.id)}; {hit.why}")
     if answer.weaker:
         say(f"Not shown: {counted(answer.weaker, 'weaker hit')}; with --min-score 0 they are.")
 
@@ -289,9 +301,10 @@ def in_project_line(project: str) -> str:
 
 
 def one_line(memory: wire.Memory) -> str:
-    """Return a memory's title (an episode's) or text on one line, and since when it is in doubt."""
+    """Return a memory's text on one line, an episode's title instead, and since when it is in doubt."""
     since = memory.in_doubt_since
-    return " ".join((memory.title or memory.content).split()) + (f" (in doubt since {since[:10]})" if since else "")
+    text = memory.title if memory.title and (memory.type == "episode" or not memory.content) else memory.content
+    return " ".join(text.split()) + (f" (in doubt since {since[:10]})" if since else "")
 
 
 def find_memory(client: Client, id_end: str) -> wire.Memory:
@@ -373,7 +386,11 @@ def forget(
     """
     answer: Deleted
     shown = target
-    if target.startswith("thr_"):
+    is_thread = target.startswith("thr_")
+    if keep_memories and not is_thread:
+        hint = "leave it out, or give a thread: reverie forget thr_… --purge --keep-memories"
+        raise ValidationError(f"--keep-memories is for a purged thread, which {clip(target, 40)} is not", hint=hint)
+    if is_thread:
         answer = _thread(client, target, purge=purge, keep_memories=keep_memories, yes=yes)
     elif "/" in target or target.endswith(_FILE_ENDINGS):
         answer = _document(client, target, purge=purge, yes=yes)

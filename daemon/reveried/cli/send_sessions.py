@@ -11,7 +11,7 @@ import os
 import shlex
 import time
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -31,10 +31,12 @@ _PIECE_BYTES = find.CHUNK_BYTES
 
 
 class FileReport(msgspec.Struct, rename="camel"):
-    """Result of importing one file. `error` says why it stopped early, if it did; lines added before that stay.
+    """Result of importing one file.
 
+    `error` says why it stopped early, if it did, and `hint` what to do; lines added before that stay.
     `retry`: the same file may be taken later.
     `forgotten`: a person deleted the thread of this session, so the file was left out.
+    `ignored`: the folder that the session is of and that a person ignores, so the file was left out.
     """
 
     path: str
@@ -48,8 +50,10 @@ class FileReport(msgspec.Struct, rename="camel"):
     kinds: dict[str, int] = msgspec.field(default_factory=dict)
     problems: list[Problem] = msgspec.field(default_factory=list)
     error: str | None = None
+    hint: str | None = None
     retry: bool = False
     forgotten: bool = False
+    ignored: str | None = None
 
     def add(self, answer: ChunkAnswer) -> None:
         """Add the result of one chunk."""
@@ -77,17 +81,22 @@ def import_files(
     """Import each file; one that fails is reported and does not stop the rest. Reports are appended to `reports`.
 
     `sources` are what to call files that are not the ones that the person gave. A session whose thread was deleted is
-    left out; with `again` it is brought back.
+    left out; with `again` it is brought back. One that is all of ignored folders is left out too, and without a
+    thread or a position of its import: a later one takes it, once the folder is no longer ignored.
 
     Raises:
         DaemonNotRunning: the daemon stopped; what it added before is stored.
     """
     reports = [] if reports is None else reports
+    ignored = client.privacy().ignored
     with import_progress(paths, quiet=quiet) as begin:
         for path in paths:
             on_bytes = begin(path)
             source = (sources or {}).get(path)
             try:
+                if (folder := _ignored_folder(path, ignored)) is not None:
+                    reports.append(FileReport(source or str(path), ignored=folder))
+                    continue
                 report = import_file(client, path, program=program, source=source, again=again, on_bytes=on_bytes)
                 reports.append(report)
             except DaemonNotRunning:
@@ -96,9 +105,18 @@ def import_files(
                 if error.details.get("forgotten"):
                     reports.append(FileReport(source or str(path), forgotten=True))
                     continue
-                hint = f" ({error.hint})" if error.hint else ""
-                reports.append(FileReport(str(path), error=error.message + hint, retry=error.retry))
+                reports.append(FileReport(str(path), error=error.message, hint=error.hint, retry=error.retry))
     return reports
+
+
+def _ignored_folder(path: Path, ignored: list[str]) -> str | None:
+    """Return which of the ignored folders a session is of; None where it names no folder, or another one too."""
+    found = None
+    for folder in find.folders_of(path) if ignored else ():
+        found = next((one for one in ignored if PurePosixPath(folder).is_relative_to(one)), None)
+        if found is None:
+            break
+    return found
 
 
 def import_file(

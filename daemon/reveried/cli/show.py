@@ -12,7 +12,7 @@ from reveried.cli import redactions, review
 from reveried.cli.command import Answer, Argument, Option
 from reveried.cli.ids import all_items, with_thread
 from reveried.cli.log import effects
-from reveried.cli.output import clip, counted, is_terminal, print_fields, print_text, say, when
+from reveried.cli.output import clip, counted, is_terminal, print_fields, print_text, say, when, zoned
 from reveried.cli.recall import find_memory, one_line
 from reveried.cli.sync import conflict_texts
 
@@ -127,7 +127,7 @@ def _memory(client: Client, what: str) -> Answer:
         ("In thread" if "tool" in memory.provenance else "Learnt from", said_in if isinstance(said_in, str) else None),
     )
     say()
-    say(one_line(memory) if not memory.title else memory.title)
+    say(one_line(memory))
     for name, value in memory.fields.items():
         say(f"- {name}: {value}")
     say()
@@ -189,7 +189,7 @@ def _schedule(client: Client, what: str) -> Answer:
         ("Schedule", item.id),
         ("Job", item.job),
         ("When", f"{item.cron} ({item.timezone})"),
-        ("Next", when(item.next_run)),
+        ("Next", zoned(item.next_run)),
         ("Last", when(item.last_run)),
         ("Failed", failed),
     )

@@ -6,7 +6,7 @@ from reverie import wire
 from reverie.errors import DaemonNotRunning
 from reveried.cli import daemon_client
 from reveried.cli.command import Answer
-from reveried.cli.output import counted, print_fields, print_table, say, when
+from reveried.cli.output import counted, print_fields, print_table, say, when, zoned
 
 FILE_PENDING = "It is stored, but the file could not be written yet. Next: reverie sync status"
 _LEFT_OUT_SHOWN = 3  # saves that left lines out, in the status; `reverie sync status` lists all
@@ -58,7 +58,7 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
         waiting = f"; {status.last_dream.waiting:,} memories wait for the next" if status.last_dream.waiting else ""
         pairs.append(("Last dream", f"{when(status.last_dream.at)} ({status.last_dream.id}){waiting}"))
     for row in status.schedules or ():
-        pairs.append(("Schedule", f"{row.cron} {row.timezone}, next {when(row.next_run)}"))
+        pairs.append(("Schedule", f"{row.cron} {row.timezone}, next {zoned(row.next_run)}"))
         if row.failure is not None:
             hint = f"; {row.failure.hint}" if row.failure.hint else ""
             pairs.append(("", f"its run of {when(row.last_run)} failed ({row.failure.code}){hint}"))

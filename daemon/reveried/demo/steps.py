@@ -139,8 +139,8 @@ def import_sessions(client: Client, files: list[Path], *, quiet: bool = False) -
     """
     reports = import_files(client, files, program="claude-code", quiet=quiet)
     longest = max(all_items(client.threads), key=lambda thread: thread.tokens, default=None)
-    if longest is None and (errors := [report.error for report in reports if report.error is not None]):
-        raise ValidationError(errors[0])
+    if longest is None and (failed := [report for report in reports if report.error is not None]):
+        raise ValidationError(failed[0].error or "", hint=failed[0].hint)
     if longest is None or longest.message_count == 0:
         raise NotFound("the session has no messages", hint="give a session with messages, or none for the sample")
     return reports, longest

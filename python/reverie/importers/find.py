@@ -21,7 +21,7 @@ from msgspec import structs
 from reverie import compression
 from reverie.errors import Forbidden, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
 from reverie.importers.chunks import ChunkPlan, PartialLine, plan_chunk
-from reverie.importers.detect import is_understood, program_of
+from reverie.importers.detect import folder_of, is_understood, program_of
 from reverie.importers.lines import Problem
 from reverie.lazy_regex import lazy_regex
 
@@ -162,6 +162,11 @@ def read_entries(path: Path, *, tokens: bool = True) -> Iterator[Entry]:
         for entry in plan.entries:
             seq += 1
             yield structs.replace(entry, seq=seq)
+
+
+def folders_of(path: Path) -> Iterator[str]:
+    """Yield the folders that the lines of a transcript name, in their order and as often as they do."""
+    return (folder for entry in read_entries(path, tokens=False) if (folder := folder_of(entry.extra)) is not None)
 
 
 def skip_imported(stream: TranscriptStream, *, offset: int, check_from: int, sha256: str) -> bool:

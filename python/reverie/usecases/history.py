@@ -105,7 +105,7 @@ def is_undoable(reader: Reader, record: OperationRecord) -> bool:
     """Return True if an operation changed something that undo can restore, and nothing that forbids an undo.
 
     An update of the list in MEMORY.md is not undoable: the next one would make it again at once. Neither is one on
-    memories or documents that are all purged.
+    memories or documents that are all purged, or one that is undone already.
     """
     rules = {RULES[change.kind].undo for change in record.changes if change.kind is not Kind.MEMORY}
     return (
@@ -114,7 +114,18 @@ def is_undoable(reader: Reader, record: OperationRecord) -> bool:
         and "refuse" not in rules
         and not any(change.purged for change in record.changes)
         and not _is_purged(reader, record)
+        and not _is_undone(reader, record)
     )
+
+
+def _is_undone(reader: Reader, record: OperationRecord) -> bool:
+    """Return True if an undo of this operation is what last changed one of its records: it reverts all or nothing."""
+    for change in record.changes:
+        latest = reader.latest(change.kind, tuple(change.key)) if RULES[change.kind].undo == "restore" else None
+        later = reader.load(OperationRecord, (latest,)) if latest not in (None, record.seq) else None
+        if later is not None and later.why == f"undo {record.seq}":
+            return True
+    return False
 
 
 def _is_purged(reader: Reader, record: OperationRecord) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from support.cli import reverie
+from support.cli import AT, reverie
 from support.daemon import Daemon
 
 
@@ -18,6 +19,32 @@ def test_folders_are_ignored(daemon: Daemon, tmp_path: Path) -> None:
     done = reverie(daemon.env, "ignore", "diary", "--remove", cwd=tmp_path)
     assert done.code != 0
     assert "reverie ignore lists" in done.err
+
+
+def test_a_session_of_an_ignored_folder_is_imported_later(daemon: Daemon, tmp_path: Path) -> None:
+    """Its import says that the folder is ignored and makes no thread; once it is no longer, the same import takes it.
+
+    A session that went on elsewhere is imported for what it did there.
+    """
+    diary, moved = tmp_path / "diary", tmp_path / "moved.jsonl"
+    said = [session_line(at, folder) for at, folder in enumerate((f"{diary}/may", f"{diary}", "/srv/harbour"))]
+    inside = tmp_path / "inside.jsonl"
+    inside.write_text('{"type":"summary","summary":"A day","leafUuid":"1"}\n' + "".join(said[:2]))
+    moved.write_text("".join(said).replace("inside", "moved"))
+    assert reverie(daemon.env, "ignore", str(diary)).code == 0
+    done = reverie(daemon.env, "import", "claude-code", str(inside))
+    assert (done.code, f"1 session of {diary}, which is ignored" in done.out) == (0, True)
+    assert f"reverie ignore {diary} --remove" in done.out
+    assert "No threads yet." in reverie(daemon.env, "threads", "--all").out
+    assert "1 new line from 1 file" in reverie(daemon.env, "import", "claude-code", str(moved)).out
+    assert reverie(daemon.env, "ignore", str(diary), "--remove").code == 0
+    assert "3 new lines from 1 file" in reverie(daemon.env, "import", "claude-code", str(inside)).out
+
+
+def session_line(number: int, folder: str) -> str:
+    """Return a line of Claude Code in which a person says something in a folder."""
+    line = {"type": "user", "uuid": f"u{number}", "sessionId": "inside", "cwd": folder, "timestamp": AT}
+    return json.dumps(line | {"message": {"role": "user", "content": f"the gull is here {number}"}}) + "\n"
 
 
 def test_recording_is_paused(daemon: Daemon, tmp_path: Path) -> None:

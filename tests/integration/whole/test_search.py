@@ -177,10 +177,11 @@ def test_memories_and_documents_are_searched_too(client: Client) -> None:
     [
         {"query": "a", "since": "yesterday"},
         {"query": "a", "before": "2024-02-30"},
+        {"query": "a", "since": "2024-02-01", "before": "2024-01-01"},
     ],
 )
 def test_what_is_no_day_is_refused(daemon: Daemon, body: dict[str, Any]) -> None:
-    """A day that there is not, and a word for one."""
+    """A day that there is not, a word for one, and a time that ends before it begins."""
     check_refused(daemon.ask("POST", "/v1/search", body), 400, "validation_error")
 
 

@@ -39,6 +39,7 @@ ANSWERS: dict[str, Any] = {
     "GET /v1/threads/thr_1/context": CONTEXT,
     "GET /v1/memories": page(MEMORY, next_="c"),
     "POST /v1/recall": {"hits": [{"memory": MEMORY, "score": 2.5, "why": "says renaming"}], "tokens": 9},
+    "GET /v1/schedules": page(),
     "POST /v1/schedules": SCHEDULE,
 }
 DREAM = {
@@ -105,6 +106,10 @@ def test_schedule_defaults_to_the_local_time_zone(cli: Cli, routes: Routes, monk
     monkeypatch.setattr("tzlocal.get_localzone_name", lambda: "Europe/Vienna")
     assert dreams.local_timezone() == "Europe/Vienna"
     assert "next 2026-11-21 09:30 UTC." in cli("schedule", "add", "0 3 * * *").out
+    routes["GET /v1/schedules"] = page(SCHEDULE)
+    done = cli("schedule", "add", "0  3 * * *")
+    assert (done.code, "this schedule already: sch_1\nnext: reverie schedule remove sch_1" in done.err) == (4, True)
+    assert cli("schedule", "add", "0 3 * * *", "--learn").code == 0
     monkeypatch.setattr("tzlocal.get_localzone_name", lambda: None)
     assert dreams.local_timezone() == "UTC"
 

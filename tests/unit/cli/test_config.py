@@ -137,7 +137,9 @@ def test_validate(cli: Cli, home: Path, tmp_path: Path) -> None:
     assert cli("config", "validate", "--json").json["setBy"] == {"log.level": "file"}
     other = tmp_path / "other.toml"
     other.write_text("[log]\nlevle = 1\n")
-    assert "level" in cli("config", "validate", str(other)).err
+    checked = cli("config", "validate", str(other))
+    assert "level" in checked.err
+    assert checked.out == f"{other} is valid; 0 settings changed from the default, 1 key not used.\n"
     assert cli("config", "validate", str(tmp_path / "no.toml")).code == 2
 
 

@@ -219,6 +219,10 @@ def test_a_purge_lists_what_goes_with_the_thread(cli: Cli, routes: Routes) -> No
     assert "Run mise" not in out
     assert "No emoji" not in out
     assert "No emoji" not in cli("forget", "thr_1", "--purge", "--keep-memories").out
+    for other in ("mem_0000abcd", "facts/office.md"):
+        refused = cli("forget", other, "--keep-memories")
+        assert (refused.code, "purged thread" in refused.err) == (2, True)
+        assert "next: leave it out" in refused.err
 
 
 @pytest.mark.usefixtures("daemon")

@@ -77,6 +77,8 @@ class FakeImporter:
     def __call__(self, request: Request) -> Answer:
         if request.path == "/v1/health":
             return Answer({"status": "ok", "version": "1", "protocol": 1, "pid": 1, "uptimeSeconds": 1})
+        if request.path == "/v1/privacy":
+            return Answer({"paused": False, "ignored": []})
         if request.path.endswith("/learn"):
             if request.path.split("/")[3] in self.stale:
                 return envelope("conflict", "the memories changed meanwhile", status=409)
@@ -296,11 +298,16 @@ def test_files_without_anything_new_are_counted(cli: Cli, tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("daemon", "importer")
 def test_sessions_of_another_program(cli: Cli, tmp_path: Path) -> None:
-    """Each session of another program is named with the command to import it, twenty at most."""
+    """Sessions of another program are one line with the command that imports them all, and have no rows."""
     paths = [session(tmp_path, b'{"type":"session_meta","payload":{"id":"s"}}', f"{n:02}.jsonl") for n in range(23)]
-    first, *_, last = said = cli("import", "claude-code", str(tmp_path)).err.splitlines()
-    assert first == f"{paths[0]} is a session of codex, not of claude-code (reverie import codex {paths[0]})"
-    assert (len(said), last) == (21, "and 3 more files; --json lists all of them.")
+    done = cli("import", "claude-code", str(tmp_path))
+    assert "failed" not in done.out
+    assert done.err.splitlines() == [
+        f"{paths[0]} and 22 more files is a session of codex, not of claude-code",
+        f"next: reverie import codex {tmp_path}",
+    ]
+    done = cli("import", "claude-code", str(paths[3]))
+    assert done.err.splitlines()[1:] == [f"next: reverie import codex {paths[3]}"]
 
 
 @pytest.mark.usefixtures("daemon", "importer")
@@ -334,6 +341,7 @@ def test_a_subagents_file_is_a_thread_of_its_own(cli: Cli, importer: FakeImporte
 def test_a_daemon_that_stops(cli: Cli, daemon: FakeDaemon, routes: Routes, tmp_path: Path) -> None:
     """If the daemon stops, the import stops at that file with exit code 3, and says what is stored."""
     routes["POST /v1/imports"] = Answer(hang_up=True)
+    routes["GET /v1/privacy"] = {"paused": False, "ignored": []}
     session(tmp_path, LINE, "a.jsonl")
     session(tmp_path, LINE, "b.jsonl")
     run = cli("import", "claude-code", str(tmp_path))

@@ -10,6 +10,7 @@ import pytest
 
 from support.cli import THREAD, Cli, Routes
 from support.fake_daemon import envelope
+from support.pages import page
 
 AT = "2023-07-02T10:01:00.000Z"
 HIT: dict[str, Any] = {
@@ -69,6 +70,11 @@ def test_an_error_names_the_option(cli: Cli, routes: Routes) -> None:
     )
     done = cli("search", "Oslo", "--since", "tomorrow")
     assert (done.code, done.err) == (2, "reverie search: --since is not a time\nnext: write it as 2026-11-21\n")
+    routes["POST /v1/search"] = envelope(
+        "validation_error", "before is not after `since`", status=400, hint="give a later `before`", field="before"
+    )
+    done = cli("search", "Oslo", "--since", "2024-02-01", "--before", "2024-01-01")
+    assert done.err == "reverie search: --before is not after --since\nnext: give a later --before\n"
 
 
 @pytest.mark.usefixtures("daemon")
@@ -124,3 +130,7 @@ def test_nothing_found_and_a_wrong_place(cli: Cli, routes: Routes) -> None:
     assert "Nothing matches that." in shown
     assert "still being built" in shown
     assert cli("search", "oslo", "--in", "nowhere").code == 2
+    routes["GET /v1/threads"] = page(THREAD, THREAD | {"agent": "claude-code"})
+    assert "Nothing matches that." in cli("search", "oslo", "--agent", "claude-code").out
+    misspelt = cli("search", "oslo", "--agent", "cluade")
+    assert (misspelt.code, "next: --agent takes one of: claude-code\n" in misspelt.err) == (2, True)

@@ -65,7 +65,10 @@ def test_output_without_utf_8(routes: Routes, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.usefixtures("terminal", "daemon")
 def test_memories(cli: Cli, routes: Routes) -> None:
-    """`memories` prints the text of each memory, and below it its type, file and shortened id."""
+    """`memories` and `recall` print the text of each memory, and below it its type, file and shortened id.
+
+    An episode has its title in place of the text.
+    """
     memory = MEMORY | {"id": MEMORY_ID, "content": "The sea\nis salt.", "document": "facts/user.md"}
     routes["GET /v1/memories"] = page(memory, memory | {"id": "mem_1"})
     assert cli("memories").out.splitlines() == [
@@ -73,6 +76,15 @@ def test_memories(cli: Cli, routes: Routes) -> None:
         "    fact · facts/user.md · mem_…fxgzskm0",
         "The sea is salt.",
         "    fact · facts/user.md · mem_1",
+    ]
+    titled = memory | {"title": "deploy_rule", "content": "Never deploy on a full moon"}
+    routes["GET /v1/memories"] = page(titled, titled | {"id": "mem_1", "type": "episode"})
+    assert cli("memories").out.splitlines()[::2] == ["Never deploy on a full moon", "deploy_rule"]
+    assert "Never deploy" in cli("show", MEMORY_ID).out
+    routes["POST /v1/recall"] = {"hits": [{"memory": titled, "score": 2.5, "why": "moon"}], "tokens": 9}
+    assert cli("recall", "moon").out.splitlines() == [
+        "Never deploy on a full moon",
+        "    fact, facts/user.md, mem_…fxgzskm0; moon",
     ]
     routes["GET /v1/memories"] = page(memory | {"content": "The harbour is deep. " * 9})
     assert narrow(cli("memories").out)[:3] == [
@@ -91,11 +103,30 @@ def test_settings(cli: Cli) -> None:
 
 @pytest.mark.usefixtures("terminal")
 def test_dropped_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    """Columns are dropped from the right by default; the first is never cut, however narrow the terminal is."""
-    output.print_table("Id, A, B", [("x" * 60, "y" * 15, "z" * 9)])
+    """Columns are dropped in the order that is given; the first is never cut, however narrow the terminal is."""
+    output.print_table("Id, A, B", [("x" * 60, "y" * 15, "z" * 9)], drop=(2, 1))
     assert capsys.readouterr().out.splitlines()[1] == "x" * 60 + "  " + "y" * 15
-    output.print_table("Id, A", [("x" * 99, "y")])
+    output.print_table("Id, A", [("x" * 99, "y")], drop=(1,))
     assert capsys.readouterr().out.splitlines() == ["Id", "x" * 99]
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_table_that_is_too_wide_is_a_list(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where not every column has room, each row is its text with the other cells below: none is dropped."""
+    monkeypatch.setenv("COLUMNS", "40")
+    output.print_table(
+        "Id, Since, Change*, Undo", [("cnd_…12345678", AT, "The sea " * 6, ""), ("cnd_1", "-", "", "yes")]
+    )
+    assert capsys.readouterr().out.splitlines() == [
+        "The sea The sea The sea The sea The sea",
+        "The sea",
+        "    Id cnd_…12345678 · Since",
+        f"    {AT}",
+        "-",
+        "    Id cnd_1 · Undo yes",
+    ]
 
 
 ODD = "- a\x1b[31mred\x1b]0;title\x07\r\n\tb\x9b2J\n\n"
@@ -156,3 +187,12 @@ def test_a_pipe_gets_every_column(capsys: pytest.CaptureFixture[str]) -> None:
     """In a pipe no column is dropped, however long a cell is."""
     output.print_table("A, B, C", [("a", "b" * 3 * output.PLAIN_WIDTH, "c")], drop=(2, 1))
     assert capsys.readouterr().out.splitlines()[1].split() == ["a", "b" * 3 * output.PLAIN_WIDTH, "c"]
+
+
+def test_a_long_cell_does_not_pad_the_other_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a pipe cells are padded to the longest of those that are not very long, and the last one not at all."""
+    output.print_table("A, B, Size>, C", [("a", "b" * 900, 1, "c"), ("aa", "日", 23, "")])
+    heading, long, short = capsys.readouterr().out.splitlines()
+    assert heading == f"A   B{' ' * 79}  Size  C"
+    assert long == f"a   {'b' * 900}     1  c"
+    assert short == f"aa  日{' ' * 78}    23"
