@@ -160,7 +160,8 @@ def begin(to: Writer, _: By, client: str, session: str, source: str | None, *, a
     """Open the import of `session`: a new thread the first time, its position afterwards.
 
     Ids are derived from client and session, so every caller that imports the session reaches the same thread. Raises
-    Conflict for one that a person deleted; with `again` it is created anew, and its import starts over.
+    Conflict for one that a person deleted; with `again` it is created anew, and its import starts over, unless its
+    deletion is still under way.
     """
     import_id = imported.import_id(client, session)
     thread = imported.thread_id(client, session)
@@ -173,6 +174,7 @@ def begin(to: Writer, _: By, client: str, session: str, source: str | None, *, a
     if here is not None and not is_new:
         return here
     if is_new:
+        threads.check_gone(to, thread)
         subagent = True if client == "claude-code" and "/" in session else None
         opened = ThreadRecord(
             id=thread, agent=client, source=source or session, created_at=to.at, updated_at=to.at, subagent=subagent
