@@ -55,7 +55,8 @@ class TranscriptChunk(msgspec.Struct):
     """A chunk of a transcript, and what of the store is needed to parse and redact it.
 
     `literals` and `allow` are settings, and `fingerprints` those of the redactor. `at` is the time of the import;
-    `ignored` and `pauses` are what a person keeps out.
+    `ignored` and `pauses` are what a person keeps out; `real_folders` are paths that its lines may name, and the same
+    without links.
     """
 
     data: bytes
@@ -69,6 +70,7 @@ class TranscriptChunk(msgspec.Struct):
     at: str = ""
     ignored: list[str] = []
     pauses: list[tuple[str, str | None]] = []
+    real_folders: dict[str, str] = {}
 
     def redactor(self) -> Redactor:
         """Return the redactor of its entries."""
@@ -82,7 +84,9 @@ class TranscriptChunk(msgspec.Struct):
 
     def recordable(self, entries: Sequence[Entry]) -> Iterator[Entry]:
         """Yield the entries that a person does not keep out."""
-        return sessions.recordable(entries, self.ignored, self.pauses, at=self.at, folder=self.folder)
+        return sessions.recordable(
+            entries, self.ignored, self.pauses, at=self.at, folder=self.folder, real_folders=self.real_folders
+        )
 
     def last_folder(self, entries: Sequence[Entry]) -> str | None:
         """Return the folder of the last entry, which the next ones may leave out."""
@@ -212,6 +216,7 @@ def snapshot(
     literals: Sequence[str],
     allow: Sequence[str] = (),
     at: str = "",
+    real_folders: Mapping[str, str] | None = None,
 ) -> ChunkJob:
     """Return a ChunkJob: the chunk at byte `offset`, and what parsing it needs from the store. Raises NotFound.
 
@@ -238,6 +243,7 @@ def snapshot(
         at=at,
         ignored=kept_out.ignored,
         pauses=kept_out.pauses,
+        real_folders=dict(real_folders or {}),
         folder=None if again else here.folder,
     )
 
