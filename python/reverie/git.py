@@ -19,7 +19,7 @@ from reverie.lazy_regex import lazy_regex
 from reverie.paths import DOCUMENT_SUFFIXES, segment_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _FILE_BYTES_MAX: Final = 1024 * 1024  # of a git file that is read; a config has some hundred
 _LOCAL_HOPS_MAX: Final = 8  # clones of clones of clones … by their paths
@@ -95,6 +95,24 @@ def posix_folder(path: str) -> str | None:
         return None
     rest = re.sub(r"[\\/]+", "/", match["rest"] or "").strip("/")
     return f"/mnt/{match['drive'].lower()}/{rest}".rstrip("/") if match["drive"] else f"/{rest}"
+
+
+def below(folder: str, folders: Iterable[str]) -> str | None:
+    """Return which of the folders a path is in or is itself, None for none; by the texts alone, however it is written.
+
+    Example: `/home/ann//harbour/` and `/home/ann/tide/../harbour/src` are in `/home/ann/harbour`.
+    """
+    path = os.path.normpath(posix_folder(folder) or folder)
+    return next((one for one in folders if path == one or path.startswith(one.rstrip("/") + "/")), None)
+
+
+def real_folder(folder: str) -> str:
+    """Return an absolute path, as a transcript has it, without links; another path unchanged."""
+    path = posix_folder(folder)
+    try:
+        return folder if path is None else _real(path)
+    except ValueError:  # half of a surrogate pair, which no path has
+        return folder
 
 
 def main_folder(path: str) -> str | None:

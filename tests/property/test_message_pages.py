@@ -18,10 +18,9 @@ from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, seal
 from reverie.usecases import message_pages, threads
-from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
 from support.soak import count
-from support.stores import AT, SPACE, opened, write
+from support.stores import AT, SPACE, delete, opened, write
 from support.story import Story, call, result, text
 from support.talk import thread_entries
 
@@ -228,7 +227,6 @@ def test_deleting_a_thread_deletes_its_outline(tmp_path: Path) -> None:
         thread = GrowingThread(store, "thr_1")
         thread.append([said("user", f"old {number}") for number in range(20)])
         thread.extend()
-        while not write(store, threads.delete_step, By(SPACE, "agent"), "thr_1").value.done:
-            pass
+        delete(store, "thr_1")
         with store.reader(SPACE) as reader:
             assert list(reader.keys(Kind.OUTLINE, ("thr_1",))) == []

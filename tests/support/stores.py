@@ -159,5 +159,6 @@ def append(store: Store, thread: str, *texts: str, agent: str | None = None) -> 
 
 def delete(store: Store, thread: str) -> None:
     """Delete a thread with its messages."""
-    while not store.commit([threads.delete_step.write(By(SPACE, "agent"), thread)], at=AT)[0].value.done:  # type: ignore[union-attr]
-        pass
+    by, step = By(SPACE, "agent"), threads.delete
+    while not store.commit([step.write(by, thread)], at=AT)[0].value.done:  # type: ignore[union-attr]
+        step = threads.delete_rest

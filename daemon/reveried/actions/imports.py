@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
-from reverie import wire
+from reverie import git, wire
 from reverie.decode import mapped
+from reverie.importers.detect import named_folders
 from reverie.store import Reader, ThreadRecord
-from reverie.usecases import imports, projects, threads
+from reverie.usecases import imports, projects, sessions, threads
 from reverie.usecases.by import By
 from reveried.actions import briefs, trust
 from reveried.actions.projects import has_no_remote, known_project, registered
@@ -59,6 +61,7 @@ async def take_chunk(
     """
     here = await read(services, space, partial(imports.position, import_id=import_id))
     folder = None if offset < here.offset else here.folder
+    links = await real_folders(services, space, data, folder)
     # Where lines may be duplicates, each piece would read the identities of the whole thread again.
     whole = offset < here.offset or here.mixed
     total: wire.ChunkAnswer | None = None
@@ -69,7 +72,9 @@ async def take_chunk(
         begin, end = end, len(data) if whole else data.find(b"\n", end + size - 1) + 1 or len(data)
         last = final and end == len(data)
         piece = data[begin:end]
-        answer = await _take(services, space, import_id, offset=offset, first_line=first_line, data=piece, final=last)
+        answer = await _take(
+            services, space, import_id, offset=offset, first_line=first_line, data=piece, final=last, links=links
+        )
         offset, first_line = answer.offset, answer.lines + 1
         total = answer if total is None else _sum(total, answer)
     with failures_logged("attribution", thread=here.thread):  # the lines are committed
@@ -93,8 +98,30 @@ def _sum(total: wire.ChunkAnswer, answer: wire.ChunkAnswer) -> wire.ChunkAnswer:
     )
 
 
+async def real_folders(services: Services, space: str, data: bytes, folder: str | None) -> dict[str, str]:
+    """Return the folders that lines name, and the one before them, each with its path without links.
+
+    Empty while no folder is ignored: they are for the comparison with those.
+    """
+    if not (await read(services, space, sessions.privacy_of)).ignored:
+        return {}
+
+    def resolved() -> dict[str, str]:
+        return {one: git.real_folder(one) for one in {*named_folders(data), folder or ""}}
+
+    return await asyncio.to_thread(resolved)
+
+
 async def _take(
-    services: Services, space: str, import_id: str, *, offset: int, first_line: int, data: bytes, final: bool
+    services: Services,
+    space: str,
+    import_id: str,
+    *,
+    offset: int,
+    first_line: int,
+    data: bytes,
+    final: bool,
+    links: dict[str, str],
 ) -> wire.ChunkAnswer:
     """Append one piece of a transcript; decide it again if another import of the same file has committed meanwhile."""
     return await execute(
@@ -112,6 +139,7 @@ async def _take(
             literals=services.config.redact.literals,
             allow=services.keeper.allow,
             at=services.clock(),
+            real_folders=links,
         ),
         lock=import_id,
         prepare=partial(_opening, services, space, import_id),

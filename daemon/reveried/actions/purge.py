@@ -1,12 +1,13 @@
-"""Purge a memory, a document or a thread: nothing under the home has its words after that.
+"""Purge a memory, a document or a thread: nothing under the home has its words after that. Delete a thread.
 
 A purge is recorded before its first write, and ended by its last. A daemon that is killed in between goes on with it
-when it starts again.
+when it starts again. So does the deletion of a thread, of which one write has room for a part.
 """
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -15,14 +16,14 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import NotFound, ReverieError
-from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, ThreadRecord
+from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind
 from reverie.text_caches import clear_text_caches
 from reverie.usecases import consolidation, documents, memories, purge_steps, purge_targets, restored, threads
 from reverie.usecases.by import By
 from reverie.usecases.conflicts import open_conflicts
 from reverie.usecases.follow import Kept
 from reveried.actions.compact import compact
-from reveried.drive import write
+from reveried.drive import commit, write
 from reveried.execute import read
 from reveried.locks import keyed_lock
 from reveried.log import logger
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reverie.models import Json
-    from reverie.store import PendingPurge, Reader, Write
+    from reverie.store import Done, PendingPurge, Reader, Write
     from reverie.usecases.purge_targets import Findings, Sources
     from reveried.services import Services
 
@@ -55,8 +56,25 @@ async def purge(services: Services, by: By, target: PendingPurge) -> wire.Purged
         return await _finish(services, by, target, sources)
 
 
+async def delete_thread(services: Services, by: By, thread_id: str) -> Done[threads.Deletion]:
+    """Delete a thread with its messages and archives, and return its first write, after which no reader has it.
+
+    Raises:
+        NotFound: no thread of that id, and none whose deletion is under way.
+    """
+    begun = await commit(services, threads.delete, by, thread_id)
+    if not begun.value.done:
+        await _delete_rest(services, by, thread_id)
+    return begun
+
+
+async def _delete_rest(services: Services, by: By, thread_id: str) -> None:
+    while not (await write(services, threads.delete_rest, by, thread_id)).done:
+        pass
+
+
 async def resume(services: Services) -> None:
-    """Go on with the purges and the compaction that a crash has interrupted; an error is logged.
+    """Go on with the deletions, the purges and the compaction that a crash has interrupted; an error is logged.
 
     Archives of earlier releases that are not what their names say are renamed first, so that a purge finds their files.
     """
@@ -65,6 +83,8 @@ async def resume(services: Services) -> None:
             misnamed = await read(services, space, consolidation.misnamed_archives)
             if misnamed is not None:
                 await write(services, purge_steps.name_archives, By(space, WHO), misnamed)
+            for thread_id in await read(services, space, threads.deleting):
+                await _delete_rest(services, By(space, WHO), thread_id)
             for target in await read(services, space, purge_targets.pending):
                 async with keyed_lock("purge", space):
                     await _resume_one(services, space, target)
@@ -190,8 +210,8 @@ async def forget_answers(services: Services, by: By, holds: Callable[[Json], boo
 async def _erase(services: Services, by: By, found: Sources) -> None:
     """Remove the purged thread, memory or document itself, with all versions."""
     if found.thread is not None:
-        while await _exists(services, by.space, found.thread):
-            await write(services, threads.delete_step, by, found.thread)
+        with suppress(NotFound):  # it was deleted before
+            await delete_thread(services, by, found.thread)
     for step in purge_steps.erase(by, found):
         await _repeat(services, step)
 
@@ -207,10 +227,6 @@ def clear_spool(services: Services, holds: Callable[[str], bool]) -> None:
         logger("reveried.purge").error(
             "the spool of requests to a model still has purged words", folder=str(folder), problem=str(error)
         )
-
-
-async def _exists(services: Services, space: str, thread_id: str) -> bool:
-    return await read(services, space, lambda reader: reader.load(ThreadRecord, (thread_id,)) is not None)
 
 
 async def _repeat(services: Services, step: Write[int]) -> None:

@@ -37,6 +37,7 @@ from reverie.wire import CHUNK_MAX_BYTES
 from reveried.actions import purge
 from reveried.actions.compact import compact
 from reveried.actions.contexts import StateCache
+from reveried.actions.imports import real_folders
 from reveried.config import read_file
 from reveried.config_lines import with_value
 from reveried.drive import write
@@ -373,6 +374,7 @@ class _Change:
                 size = min(find.CHUNK_BYTES, CHUNK_MAX_BYTES - len(job.data))
                 piece = await asyncio.to_thread(stream.read, size)
                 job.data, job.final = job.data + piece, not piece
+                job.real_folders = await real_folders(self.services, self.space, job.data, job.folder)
                 plan = await decide(self.services, "unredact", job, unredact.ReadPlan, bulk=True)
                 done.met.update(plan.met)
                 if plan.restored:

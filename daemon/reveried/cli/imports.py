@@ -18,7 +18,7 @@ import msgspec
 
 from reverie.client import Client
 from reverie.errors import Conflict, DaemonNotRunning, NotFound, ReverieError
-from reverie.git import posix_folder
+from reverie.git import below, posix_folder, real_folder
 from reverie.importers import find
 from reverie.lazy_regex import lazy_regex
 from reverie.wire import ImportClient
@@ -438,7 +438,8 @@ def _imported(client: Client, folder: Path, ignored: list[str]) -> Iterator[File
     """Import the markdown files of one folder, and yield the outcome of each."""
     project = _project_folder(folder.parent)
     name = _UNSAFE.sub("-", Path(project).name if project else folder.parent.name).strip("-") or "project"
-    is_ignored = project is not None and any(Path(project).is_relative_to(path) for path in ignored)
+    names = () if project is None else (project, real_folder(project))
+    is_ignored = any(below(one, ignored) is not None for one in names)
     for file in sorted(folder.glob("*.md")):
         if file.name == _INDEX:
             continue

@@ -11,11 +11,12 @@ import os
 import shlex
 import time
 from collections.abc import Callable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from reverie import git
 from reverie.errors import Busy, DaemonNotRunning, ReverieError, TooLarge, ValidationError
 from reverie.importers import find
 from reverie.wire import CHUNK_MAX_BYTES, Problem
@@ -112,8 +113,11 @@ def import_files(
 def _ignored_folder(path: Path, ignored: list[str]) -> str | None:
     """Return which of the ignored folders a session is of; None where it names no folder, or another one too."""
     found = None
+    known: dict[str, str | None] = {}
     for folder in find.folders_of(path) if ignored else ():
-        found = next((one for one in ignored if PurePosixPath(folder).is_relative_to(one)), None)
+        if folder not in known:
+            known[folder] = git.below(folder, ignored) or git.below(git.real_folder(folder), ignored)
+        found = known[folder]
         if found is None:
             break
     return found

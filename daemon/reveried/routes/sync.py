@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.api.documents import Documents
 from reverie.decode import mapped
-from reverie.errors import ValidationError
+from reverie.errors import Forbidden, ValidationError
 from reverie.usecases import conflicts
 from reveried.drive import write
 from reveried.http.route import reads, serves
@@ -66,9 +66,19 @@ async def get_status(call: Call) -> wire.SyncStatus:
 
 @serves(Documents.sync_now, once=True)
 async def scan_now(call: Call) -> wire.SyncOutcome:
-    """Scan the whole folder now; with `accept_folder` first accept the present folder as the space's."""
+    """Scan the whole folder now; with `accept_folder` first accept the present folder as the space's.
+
+    Raises:
+        Forbidden: an agent's token decides about missing or older files, or about the folder.
+    """
     body, sync = call.into(wire.SyncNow), call.services.sync_service
     answer = _answer_of(body)
+    if call.agent is not None and (answer is not None or body.accept_folder):
+        # The scan makes of it what a person deleted or saved, which outranks and forgets.
+        raise Forbidden(
+            "an agent's token may not decide about missing or older files, nor accept a folder",
+            hint="a person decides: reverie sync status, without the agent's token",
+        )
     if body.accept_folder:
         await sync.accept_folder(call.space)
     outcome = await sync.sync(call.space, None, whole=True, deep=body.deep, answer=answer)

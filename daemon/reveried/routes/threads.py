@@ -11,9 +11,9 @@ from reverie.errors import Forbidden, TooLarge, ValidationError
 from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import message_pages
 from reverie.usecases import threads as use_threads
-from reveried.actions import imports, projects, threads, trust
+from reveried.actions import imports, projects, purge, threads, trust
 from reveried.actions.contexts import StateCache
-from reveried.drive import commit, write
+from reveried.drive import write
 from reveried.execute import read
 from reveried.follower import Follower
 from reveried.http.route import reads, serves
@@ -80,13 +80,10 @@ async def delete_thread(call: Call) -> wire.ThreadDeleted:
         answer = await _purge_thread(call, PendingPurge("thread", thread_id, query.keep_memories))
         _forget(call, thread_id, int(answer.operation or 0))
         return answer
-    while True:
-        step = await commit(call.services, use_threads.delete_step, call.by, thread_id)
-        if step.value.done:
-            break
-    _forget(call, thread_id, step.operation or 0)
-    operation = str(step.operation) if step.operation is not None else None
-    return wire.ThreadDeleted(id=thread_id, messages=step.value.messages, operation=operation)
+    deletion = await purge.delete_thread(call.services, call.by, thread_id)
+    _forget(call, thread_id, deletion.operation or 0)
+    operation = str(deletion.operation) if deletion.operation is not None else None
+    return wire.ThreadDeleted(id=thread_id, messages=deletion.value.messages, operation=operation)
 
 
 def _forget(call: Call, thread_id: str, operation: int) -> None:

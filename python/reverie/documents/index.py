@@ -66,6 +66,15 @@ def update_memory_list(text: str, entries: Sequence[DocumentEntry], owned_before
     return text
 
 
+def without_list(text: str, owned: Collection[str]) -> str:
+    """Return `MEMORY.md` without the lines that Reverie keeps up to date, which link to a path of `owned`.
+
+    "" where the heading of a new list is all that is left.
+    """
+    rest = update_memory_list(text, (), owned)
+    return "" if rest.strip() == _HEAD else rest
+
+
 def _updated_once(text: str, entries: Sequence[DocumentEntry], owned: Collection[str]) -> str:
     """Return the text after one pass; a removed line may change how others parse, as when `---` becomes first."""
     listed_by_people = {row.path for row in _rows(text.removeprefix(_BOM), owned) if not row.ours}

@@ -7,6 +7,8 @@ as the folder, stands on an earlier one.
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 FORMATS: Final[Mapping[str, ModuleType]] = {"codex": codex, "pi": pi, "claude-code": claude_code}
 """The importer module of each program's format, in the order in which they are asked; the most lenient is last."""
 
+_FOLDER_NAME: Final = b'"cwd"'
+_FOLDER: Final = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')  # noqa: TID251 - bytes
 _REQUEST_TOKENS_MAX = 1_000_000_000  # a larger number is a mistake, as in `window`
 
 
@@ -70,6 +74,21 @@ def folder_of(extra: dict[str, Any]) -> str | None:
             return folder
         case _:
             return None
+
+
+def named_folders(data: bytes) -> set[str]:
+    """Return the folders that whole lines name where `folder_of` looks, without parsing them; maybe some more."""
+    found: set[bytes] = set()
+    at = data.find(_FOLDER_NAME)
+    while at >= 0:
+        if (match := _FOLDER.match(data, at)) is not None:
+            found.add(match[1])
+        at = data.find(_FOLDER_NAME, at + len(_FOLDER_NAME))
+    folders: set[str] = set()
+    for text in found:
+        with suppress(orjson.JSONDecodeError):
+            folders.add(orjson.loads(text))
+    return folders
 
 
 def stated_remote(extra: dict[str, Any], folder: str | None) -> str:

@@ -141,7 +141,7 @@ RULES: dict[Kind, Rule] = {
     Kind.REDACTION: _bookkeeping(40, "redaction"),
 }
 
-# The thread's own record is last, so that a purge that was interrupted is found and finished.
+# The thread's own record is last; a deletion removes it before all others.
 THREAD_KINDS = (
     *(kind for kind, rule in RULES.items() if rule.parts[:1] == ("thread",) and kind is not Kind.THREAD),
     Kind.THREAD,

@@ -34,14 +34,15 @@ class VersionsCursor(StoredRecord, frozen=True, kw_only=True):
 
 
 class PendingPurge(msgspec.Struct, frozen=True, rename="camel"):
-    """A purge that is under way: the memory, document or thread, by its key.
+    """A purge that is under way: the memory, document or thread, by its key; or a thread's deletion without a purge.
 
-    `keep_memories`: what was learnt from the thread stays.
+    `keep_memories`: what was learnt from the thread stays. `messages` are those that the thread of a deletion had.
     """
 
-    kind: Literal["memory", "document", "thread"]
+    kind: Literal["memory", "document", "thread", "deletion"]
     key: str
     keep_memories: bool = False
+    messages: int = 0
 
 
 class PurgesCursor(StoredRecord, frozen=True, kw_only=True):

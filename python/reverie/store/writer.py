@@ -240,8 +240,7 @@ class Writer(Reader):
     def purge_thread(self, thread: str, limit: int = 1000) -> int:
         """Remove at most `limit` records of a thread in this write, with their versions; return how many.
 
-        Also records that were deleted before, of which only versions are left. Call it until the THREAD record is gone,
-        or it returns 0.
+        Also records that were deleted before, of which only versions are left. Call it until it returns less.
 
         What was derived only from the thread and is kept elsewhere (memories, archives) is for the caller to delete.
         The bytes leave the file at the next `Store.compact`.

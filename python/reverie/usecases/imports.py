@@ -55,7 +55,8 @@ class TranscriptChunk(msgspec.Struct):
     """A chunk of a transcript, and what of the store is needed to parse and redact it.
 
     `literals` and `allow` are settings, and `fingerprints` those of the redactor. `at` is the time of the import;
-    `ignored` and `pauses` are what a person keeps out.
+    `ignored` and `pauses` are what a person keeps out; `real_folders` are paths that its lines may name, and the same
+    without links.
     """
 
     data: bytes
@@ -69,6 +70,7 @@ class TranscriptChunk(msgspec.Struct):
     at: str = ""
     ignored: list[str] = []
     pauses: list[tuple[str, str | None]] = []
+    real_folders: dict[str, str] = {}
 
     def redactor(self) -> Redactor:
         """Return the redactor of its entries."""
@@ -82,7 +84,9 @@ class TranscriptChunk(msgspec.Struct):
 
     def recordable(self, entries: Sequence[Entry]) -> Iterator[Entry]:
         """Yield the entries that a person does not keep out."""
-        return sessions.recordable(entries, self.ignored, self.pauses, at=self.at, folder=self.folder)
+        return sessions.recordable(
+            entries, self.ignored, self.pauses, at=self.at, folder=self.folder, real_folders=self.real_folders
+        )
 
     def last_folder(self, entries: Sequence[Entry]) -> str | None:
         """Return the folder of the last entry, which the next ones may leave out."""
@@ -160,7 +164,8 @@ def begin(to: Writer, _: By, client: str, session: str, source: str | None, *, a
     """Open the import of `session`: a new thread the first time, its position afterwards.
 
     Ids are derived from client and session, so every caller that imports the session reaches the same thread. Raises
-    Conflict for one that a person deleted; with `again` it is created anew, and its import starts over.
+    Conflict for one that a person deleted; with `again` it is created anew, and its import starts over, unless its
+    deletion is still under way.
     """
     import_id = imported.import_id(client, session)
     thread = imported.thread_id(client, session)
@@ -173,6 +178,7 @@ def begin(to: Writer, _: By, client: str, session: str, source: str | None, *, a
     if here is not None and not is_new:
         return here
     if is_new:
+        threads.check_gone(to, thread)
         subagent = True if client == "claude-code" and "/" in session else None
         opened = ThreadRecord(
             id=thread, agent=client, source=source or session, created_at=to.at, updated_at=to.at, subagent=subagent
@@ -210,6 +216,7 @@ def snapshot(
     literals: Sequence[str],
     allow: Sequence[str] = (),
     at: str = "",
+    real_folders: Mapping[str, str] | None = None,
 ) -> ChunkJob:
     """Return a ChunkJob: the chunk at byte `offset`, and what parsing it needs from the store. Raises NotFound.
 
@@ -236,6 +243,7 @@ def snapshot(
         at=at,
         ignored=kept_out.ignored,
         pauses=kept_out.pauses,
+        real_folders=dict(real_folders or {}),
         folder=None if again else here.folder,
     )
 

@@ -145,10 +145,14 @@ def _list_text(reader: Reader, document: DocumentRecord | None, entries: Sequenc
     Lines for the paths of the cursor are Reverie's own, so they may be changed and removed; another line that links to
     a document is a person's.
     """
-    own = (reader.load(ListedCursor, ListedCursor.KEY) or ListedCursor()).paths
     if document is None and not entries:
         return None
-    return update_memory_list("" if document is None else document.content, entries, own)
+    return update_memory_list("" if document is None else document.content, entries, listed(reader))
+
+
+def listed(reader: Reader) -> list[str]:
+    """Return the paths of the documents of which Reverie wrote the lines in MEMORY.md."""
+    return (reader.load(ListedCursor, ListedCursor.KEY) or ListedCursor()).paths
 
 
 # Files that Reverie alone writes

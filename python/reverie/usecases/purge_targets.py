@@ -39,7 +39,7 @@ from reverie.store import (
 )
 from reverie.text_types import Words
 from reverie.texts import Which, changed, has_texts, strings, texts, with_strings
-from reverie.usecases import review, runs
+from reverie.usecases import review, runs, threads
 from reverie.usecases.provenance import threads_of
 from reverie.words import is_stop_word
 
@@ -140,8 +140,9 @@ class Findings:
 
 
 def pending(reader: Reader) -> list[PendingPurge]:
-    """Return the purges of a space that are under way."""
-    return (reader.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()).pending
+    """Return the purges of a space that are under way; a deletion without one is none (`threads.deleting`)."""
+    begun = (reader.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()).pending
+    return [one for one in begun if one.kind != "deletion"]
 
 
 def text_records(which: Which = None) -> dict[Kind, type[StoredRecord]]:
@@ -231,7 +232,8 @@ def _thread_sources(reader: Reader, thread_id: str, *, keep_memories: bool) -> S
             thread_sources.memories if alone and last.trust == "engine" and not keep_memories else thread_sources.kept
         ).append(name)
     archives = any(record.ref == f"thread:{thread_id}" for _, record in reader.records(ArchiveRecord))
-    if not (archives or thread_sources.memories or thread_sources.kept or reader.exists(Kind.THREAD, (thread_id,))):
+    is_there = reader.exists(Kind.THREAD, (thread_id,)) or thread_id in threads.deleting(reader)
+    if not (archives or thread_sources.memories or thread_sources.kept or is_there):
         raise _nothing_left("thread", thread_id)
     return thread_sources
 

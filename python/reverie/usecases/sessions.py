@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from msgspec.structs import replace
 
-from reverie import tokenizer
+from reverie import git, tokenizer
 from reverie.context.text import neutralize_markup
 from reverie.distill import cues
 from reverie.distill.sentences import clip
@@ -195,10 +195,8 @@ def is_paused(pauses: Sequence[tuple[str, str | None]]) -> bool:
 
 
 def is_ignored(folder: str | None, ignored: Iterable[str]) -> bool:
-    """Return True for an ignored folder and every one below it."""
-    if folder is None:
-        return False
-    return any(folder == path or folder.startswith(path.rstrip("/") + "/") for path in ignored)
+    """Return True for an ignored folder and every one below it, however the path is written."""
+    return folder is not None and git.below(folder, ignored) is not None
 
 
 def recordable(
@@ -208,19 +206,24 @@ def recordable(
     *,
     at: str,
     folder: str | None = None,
+    real_folders: Mapping[str, str] | None = None,
 ) -> Iterator[Entry]:
     """Yield the entries that may be stored: of no ignored folder, and of no time in which recording was paused.
 
     An entry without a time is of the time of the one before it, and the first ones are of `at`, the time of the import:
     a followed line is read when it is written. An entry without a folder is of the folder of the one before it;
-    `folder` is that of the first ones.
+    `folder` is that of the first ones. `real_folders` has the paths without links of the folders that entries name.
     """
     if not ignored and not pauses:
         yield from entries
         return
+    real = real_folders or {}
+    left_out: dict[str | None, bool] = {None: False}
     for entry in entries:
         at, folder = entry.at or at, folder_of(entry.extra) or folder
-        if not is_ignored(folder, ignored) and not in_pause(at, pauses):
+        if folder not in left_out:
+            left_out[folder] = is_ignored(folder, ignored) or is_ignored(real.get(folder or ""), ignored)
+        if not left_out[folder] and not in_pause(at, pauses):
             yield entry
 
 

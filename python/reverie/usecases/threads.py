@@ -18,7 +18,19 @@ from reverie.importers.join import main_line
 from reverie.importers.rewinds import is_mark, marked_ranges, rewind_mark, undo_mark
 from reverie.models import Entry, EntryKind, Json, NoteCategory
 from reverie.redact import Redactor
-from reverie.store import FactorRecord, Kind, NoteRecord, OperationRecord, Reader, Sealed, ThreadRecord, Writer, seal
+from reverie.store import (
+    FactorRecord,
+    Kind,
+    NoteRecord,
+    OperationRecord,
+    PendingPurge,
+    PurgesCursor,
+    Reader,
+    Sealed,
+    ThreadRecord,
+    Writer,
+    seal,
+)
 from reverie.text_types import Text
 from reverie.tokenizer import TOKENIZER
 from reverie.usecases import consolidation, imported, inherited_notes, projects, redactions
@@ -108,6 +120,7 @@ def create(to: Writer, _: By, thread: ThreadRecord, seed: Seed | None = None) ->
     inherited = seed or Seed()
     if to.exists(Kind.THREAD, (thread.id,)):
         raise Conflict(f"a thread is already called {thread.id!r}", hint="leave `id` out, or append to that thread")
+    check_gone(to, thread.id)
     to.save(replace(thread, carried=[note.id for note in inherited.notes]), (thread.id,))
     inherited_notes.put(to, thread.id, inherited)
     return get(to, thread.id)
@@ -226,21 +239,55 @@ def is_turn_open(reader: Reader, thread_id: str) -> bool:
     return not is_turn_finished(main_line(entries))
 
 
-@writes("thread.delete")
-def delete_step(to: Writer, _: By, thread_id: str) -> Deletion:
-    """Delete a part of a thread: at most PURGE_BATCH records, to be repeated until `done`.
+def deleting(reader: Reader) -> list[str]:
+    """Return the threads whose deletion is under way: no reader has them, and records of them are left."""
+    return [one.key for one in _purges(reader).pending if one.kind == "deletion"]
 
-    An imported thread is marked as forgotten in the first step, so that its file does not bring it back.
-    What belongs to the thread goes first and its record last, so that a repeated step continues after a crash.
+
+def check_gone(reader: Reader, thread_id: str) -> None:
+    """Raise Conflict while records of a deleted thread are left: a new one of that id would have them."""
+    if thread_id in deleting(reader):
+        raise Conflict(f"the thread {thread_id!r} is being deleted", hint="try again in a moment")
+
+
+@writes("thread.delete")
+def delete(to: Writer, by: By, thread_id: str) -> Deletion:
+    """Delete a thread: from here on no reader has it. Its records go by this step and by `delete_rest` until `done`.
+
+    An imported thread is marked as forgotten, so that its file does not bring it back.
     The archives of its distillations go too. Memories learnt from the thread stay: they have a history of their own.
     What repeats the words elsewhere, and the bytes in the store's free pages, stay until a purge (`purge.py`).
+    Raises NotFound.
     """
-    thread = get(to, thread_id)
-    imported.leave_mark(to, thread_id)
-    consolidation.remove_thread_archives(to, thread_id)
-    to.purge_thread(thread_id, PURGE_BATCH)
-    is_done = not to.exists(Kind.THREAD, (thread_id,))
-    return Deletion(id=thread_id, messages=thread.message_count, done=is_done)
+    if thread_id not in deleting(to):
+        thread = get(to, thread_id)
+        imported.leave_mark(to, thread_id)
+        consolidation.remove_thread_archives(to, thread_id)
+        to.purge(Kind.THREAD, (thread_id,), 1)
+        purges, begun = _purges(to), PendingPurge("deletion", thread_id, messages=thread.message_count)
+        to.save(replace(purges, pending=[*purges.pending, begun]), PurgesCursor.KEY)
+    return delete_rest(to, by, thread_id)
+
+
+@writes("thread.delete")
+def delete_rest(to: Writer, _: By, thread_id: str) -> Deletion:
+    """Remove at most PURGE_BATCH records of a thread whose deletion is under way; nothing of any other.
+
+    A deletion that a crash interrupts goes on with this. The last step forgets that it was under way.
+    """
+    purges = _purges(to)
+    begun = next((one for one in purges.pending if (one.kind, one.key) == ("deletion", thread_id)), None)
+    if begun is None:
+        return Deletion(id=thread_id, messages=0, done=True)
+    is_done = to.purge_thread(thread_id, PURGE_BATCH) < PURGE_BATCH
+    if is_done:
+        left = [one for one in purges.pending if one != begun]
+        to.save(replace(purges, pending=left), PurgesCursor.KEY)
+    return Deletion(id=thread_id, messages=begun.messages, done=is_done)
+
+
+def _purges(reader: Reader) -> PurgesCursor:
+    return reader.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()
 
 
 @writes("note.add", answers=wire.Note, found=_place)

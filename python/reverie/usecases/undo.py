@@ -10,9 +10,11 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie import wire
+from reverie.documents.index import without_list
 from reverie.documents.items import Add, Change, Delete, Update
 from reverie.documents.revert import revert_change
 from reverie.errors import Conflict, NotFound, ValidationError
+from reverie.merge import merge3
 from reverie.models import EntryKind, Json
 from reverie.redact import Redactor
 from reverie.store import (
@@ -36,7 +38,7 @@ from reverie.store import (
     WorkingStateRecord,
     Writer,
 )
-from reverie.usecases import conflicts, documents, history, projects
+from reverie.usecases import conflicts, documents, history, projections, projects
 from reverie.usecases.by import By, writes
 from reverie.usecases.forgotten import hold_forgotten
 from reverie.usecases.memories import edit_block, wording
@@ -265,6 +267,8 @@ def _revert_documents(writer: Writer, by: By, operation: OperationRecord) -> lis
         before, after = _version_of(writer, path, change.before), _version_of(writer, path, change.after)
         now = writer.load(DocumentRecord, (path,))
         merged = _merge(path, before, after, now, day=writer.at[:10])
+        if merged is _OVERLAP and path == LIST:
+            merged = _merge_list(before, after, now, projections.listed(writer))
         if merged is _OVERLAP:
             overlapping.append(path)
         elif merged is not _UNCHANGED:
@@ -311,6 +315,24 @@ def _merge(
         return _OVERLAP
     text, ids = merged
     return None if text is None else NewText(text, ids)
+
+
+def _merge_list(
+    before: DocumentRecord | None, after: DocumentRecord | None, now: DocumentRecord | None, owned: Collection[str]
+) -> _Merged:
+    """Return MEMORY.md after the undo as `_merge` does, where the lines that Reverie keeps up to date are in its way.
+
+    They are left out of the comparison: after every write they are made as they have to be.
+    """
+    texts = [without_list(_text(one) or "", owned) for one in (before, after, now)]
+    # Empty lines around the list may have come with it.
+    old, new, current = ([line for line in text.splitlines() if line.strip()] for text in texts)
+    if current == old:
+        return _UNCHANGED
+    if current == new:
+        return None if before is None else NewText(before.content, before.ids)
+    merged = merge3(texts[1], texts[2], texts[0])
+    return NewText(merged.text) if merged.clean else _OVERLAP
 
 
 def _text(record: DocumentRecord | None) -> str | None:

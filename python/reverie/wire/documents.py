@@ -245,8 +245,8 @@ class SyncNow(Request):
 
     `acceptFolder` makes the folder that is there the space's, whatever happened to the one before: files that are
     missing there are written, and no document is deleted. `acceptOlder` takes the texts of an older folder that was put
-    back, and what is missing there as deleted; `putBack` writes the stored texts over them. `deep` compares the bytes
-    of unchanged files too.
+    back, and what is missing there as deleted; `putBack` writes the stored texts over them. An agent's token may give
+    none of these. `deep` compares the bytes of unchanged files too.
     """
 
     accept_deletions: bool = False

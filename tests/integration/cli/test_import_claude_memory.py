@@ -71,6 +71,10 @@ def test_what_cannot_be_imported_is_named(daemon: Daemon, client: Client, tmp_pa
     code, report = imported(daemon, str(tmp_path / "projects"))
     assert (code, [file["outcome"] for file in report["files"]]) == (0, ["ignored"])
     client.change_privacy(wire.ChangePrivacy(unignore=str(own)))
+    own.symlink_to(own.rename(own.with_name("away")))
+    client.change_privacy(wire.ChangePrivacy(ignore=str(own)))
+    assert [file["outcome"] for file in imported(daemon, str(tmp_path / "projects"))[1]["files"]] == ["ignored"]
+    client.change_privacy(wire.ChangePrivacy(unignore=str(own)))
     (tmp_path / "projects" / "-work-diary" / "memory" / "bad.md").write_bytes(b"\xff\xfe\x00")
     code, report = imported(daemon, str(tmp_path / "projects"))
     assert (code, [file["outcome"] for file in report["files"]]) == (1, ["failed", "added"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from support.cli import AT, reverie
 from support.daemon import Daemon
 
@@ -42,6 +44,26 @@ def test_a_session_of_an_ignored_folder_is_imported_later(daemon: Daemon, tmp_pa
     assert "1 new line from 1 file" in reverie(daemon.env, "import", "claude-code", str(moved)).out
     assert reverie(daemon.env, "ignore", str(diary), "--remove").code == 0
     assert "3 new lines from 1 file" in reverie(daemon.env, "import", "claude-code", str(inside)).out
+
+
+@pytest.mark.parametrize("name", ["link", "link/may", "/diary", "harbour/../diary", "./diary/may", "diary/"])
+def test_an_ignored_folder_is_known_by_its_other_names(daemon: Daemon, tmp_path: Path, name: str) -> None:
+    """A session that names it by a link, or writes it differently, is left out; of one that moved there its lines."""
+    diary, harbour = tmp_path / "diary", tmp_path / "harbour"
+    for folder in (diary / "may", harbour):
+        folder.mkdir(parents=True)
+    (tmp_path / "link").symlink_to(diary)
+    named, session = f"{tmp_path}/{name}", tmp_path.name  # the daemon has the sessions of the other cases
+    inside, moved = tmp_path / "inside.jsonl", tmp_path / f"{session}.jsonl"
+    inside.write_text(session_line(0, named))
+    lines = [session_line(at, folder) for at, folder in enumerate((str(harbour), named, str(harbour)))]
+    moved.write_text("".join(lines).replace("inside", session))
+    assert reverie(daemon.env, "ignore", str(diary)).code == 0
+    assert f"1 session of {diary}, which is ignored" in reverie(daemon.env, "import", "claude-code", str(inside)).out
+    done = reverie(daemon.env, "import", "claude-code", str(moved), "--json")
+    assert (done.code, done.json["added"]) == (0, 2)
+    stored = daemon.ask("GET", f"/v1/threads/{done.json['files'][0]['thread']}/messages").body
+    assert (b"the gull is here 0" in stored, b"the gull is here 1" in stored) == (True, False)
 
 
 def session_line(number: int, folder: str) -> str:

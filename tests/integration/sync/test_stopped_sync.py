@@ -10,6 +10,7 @@ import pytest
 
 from reverie.errors import Conflict
 from reveried.sync.loop import RECORD_S, SETTLED_S
+from support.daemon import bearer, check_refused
 from support.daemon_folder import tree
 from support.waiting import suspended, wait_until
 
@@ -39,6 +40,25 @@ def test_an_agents_reads_confirm_no_deletion() -> None:
         assert own.client.sync_now(accept_deletions=True).deleted == 10
         own.agree()
         assert {each.path for each in own.client.documents(limit=100).items} & set(NAMES) == set(NAMES[10:])
+
+
+@pytest.mark.parametrize("answer", ["acceptDeletions", "acceptOlder", "putBack", "acceptFolder"])
+def test_an_agents_token_decides_nothing(answer: str) -> None:
+    """An agent's token scans, and is refused every decision about missing files and the folder; a person's decides."""
+    with tree() as own:
+        agent, person = (bearer(str(own.client.create_token("default", agent=name).token)) for name in ("mole", None))
+        for name in NAMES:
+            own.client.put_document(name, f"- Note: {name}\n")
+        own.agree()
+        with suspended(own.daemon.pid):
+            for name in NAMES[:10]:
+                own.path(name).unlink()
+
+        check_refused(own.daemon.ask("POST", "/v1/sync", {answer: True}, agent), 403, "forbidden")
+        scanned = own.daemon.ask("POST", "/v1/sync", {"deep": True}, agent)
+        assert (scanned.status, scanned.json()["status"]["state"]) == (200, "stopped")
+        assert {each.path for each in own.client.documents(limit=100).items} >= set(NAMES)
+        assert own.daemon.ask("POST", "/v1/sync", {answer: True}, person).status == 200
 
 
 def test_accepted_deletions_hold_for_one_scan() -> None:

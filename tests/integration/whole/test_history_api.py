@@ -337,6 +337,36 @@ def test_a_token_may_not_copy_the_store(tmp_path: Path) -> None:
             assert own.ask("GET", "/v1/threads", headers=bearer("tick")).json()["items"][0]["agent"] == "mole"
 
 
+def test_a_write_to_the_list_of_memories_is_undone() -> None:
+    """The undo of a write to MEMORY.md is not in the way of Reverie's own lines, which were added to it since."""
+    with running_daemon() as own, Client(own.socket) as client:
+        client.remember(wire.CreateMemory(content="quokkas sleep by day", type="fact"))
+        client.remember(wire.CreateMemory(content="the kestrel is green", type="preference"))
+
+        def listed() -> str:
+            client.sync_now()
+            return client.document("MEMORY.md").content
+
+        def undo_last(path: str) -> None:
+            last = next(one for one in client.operations(limit=9).items if one.why == "document.write")
+            assert [change.key for change in last.changes] == [[path]]
+            client.undo(last.id)
+
+        before = listed()
+        client.put_document("MEMORY.md", "# T\n\n> quote heron\n- [ ] quokka 677\nzebra heron\n\n")
+        assert "facts/preferences.md" in listed()
+        undo_last("MEMORY.md")
+        assert listed() == before
+
+        client.put_document("MEMORY.md", "# Tides\n\n> a heron\n")
+        written = client.operations(limit=1).items[0]
+        (own.folder / "MEMORY.md").write_text(listed() + "\n## Mine\n\n- my own line\n")
+        assert "my own line" in listed()
+        client.undo(written.id)
+        after = listed()
+        assert ("heron" in after, "my own line" in after, "facts/project.md" in after) == (False, True, True)
+
+
 def test_jobs_are_listed_and_cancelled(client: Client, daemon: Daemon) -> None:
     """Jobs of this daemon in pages; a finished job stays finished; an unknown one is not found."""
     jobs = [client.start_dream().job for _ in range(3)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -9,8 +10,12 @@ import pytest
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.store.check import run_check
+from reverie.usecases import threads
+from reverie.usecases.by import By
 from support.daemon import Daemon, check_refused, running_daemon
 from support.pages import all_items, stored_messages
+from support.stores import opened, write
+from support.waiting import wait_until
 
 Said = list[dict[str, Any]]
 
@@ -203,6 +208,35 @@ def test_a_long_thread_is_deleted_whole() -> None:
         report = run_check(own.store)
         assert report.ok, report.problems
         assert report.counts["entry"] == 1
+
+
+def test_a_deletion_goes_on_at_the_next_start() -> None:
+    """A deletion that ended after its first write is continued by the next start, and no reader has the thread."""
+    with running_daemon() as own:
+        with Client(own.socket) as client:
+            client.create_thread(id="huge")
+            client.append("huge", alternate(*("a walrus" for _ in range(600))))
+            assert client.search("walrus").hits
+        assert own.stop() == 0
+        with opened(own.store) as store:
+            assert not write(store, threads.delete, By("default", "owner"), "huge").value.done
+        own.start()
+        with Client(own.socket) as client:
+            assert client.threads().items == []
+            assert client.search("walrus").hits == []
+            with pytest.raises(NotFound):
+                client.append("huge", alternate("go on"))
+
+            def is_made_again() -> bool:
+                with suppress(Conflict):  # until the deletion has ended
+                    return client.create_thread(id="huge").message_count == 0
+                return False
+
+            wait_until(is_made_again, "the end of the deletion")
+        assert own.stop() == 0
+        report = run_check(own.store)
+        assert report.ok, report.problems
+        assert report.counts.get("entry", 0) == 0
 
 
 def test_a_new_thread_is_answered_redacted(daemon: Daemon) -> None:
