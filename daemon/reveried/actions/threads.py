@@ -166,10 +166,9 @@ async def message_page(
     """Return one page of a thread's messages, word for word; with `last` of its last so many only. Raises NotFound."""
     snapshot = partial(message_pages.snapshot_page, thread_id=thread_id, after=after, limit=limit, last=last)
     job = await read(services, space, snapshot)
-    if job is None:
+    while job is None:  # again where the outline was removed meanwhile
         await extend_outline(services, space, thread_id)
         job = await read(services, space, partial(snapshot, outlined=True))
-        assert job is not None
     if job.size <= PAGE_INLINE_BYTES:
         return await asyncio.to_thread(message_pages.page, job)
     return await decide(services, "messages", job, wire.Page[wire.StoredMessage])
@@ -180,12 +179,20 @@ async def extend_outline(services: Services, space: str, thread_id: str, *, bulk
     async with keyed_lock("outline", f"{space}/{thread_id}"):
         if bulk and await read(services, space, partial(message_pages.pending, thread_id=thread_id)) < EXTEND_AFTER:
             return
-        snapshot = partial(message_pages.snapshot_outline, thread_id=thread_id)
-        plan = await _planned(services, await read(services, space, snapshot), bulk=bulk)
-        if plan.parts is None:
-            plan = await _planned(services, await read(services, space, partial(snapshot, whole=True)), bulk=bulk)
-        for write in message_pages.commit_steps(plan, space):
-            await services.submit(write, bulk=True)
+        while not await _extended(services, space, thread_id, bulk=bulk):
+            pass  # an ordinary outcome: what it was made from was removed meanwhile
+
+
+async def _extended(services: Services, space: str, thread_id: str, *, bulk: bool) -> bool:
+    """Return whether a thread's outline was brought up to date; False where it is stale. Raises NotFound."""
+    snapshot = partial(message_pages.snapshot_outline, thread_id=thread_id)
+    plan = await _planned(services, await read(services, space, snapshot), bulk=bulk)
+    if plan.parts is None:
+        plan = await _planned(services, await read(services, space, partial(snapshot, whole=True)), bulk=bulk)
+    for step in message_pages.commit_steps(plan, space):
+        if not (await services.submit(step, bulk=True)).value:
+            return False
+    return True
 
 
 async def _planned(services: Services, job: OutlineJob, *, bulk: bool) -> OutlinePlan:
