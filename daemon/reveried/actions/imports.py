@@ -97,12 +97,10 @@ async def _take(
     services: Services, space: str, import_id: str, *, offset: int, first_line: int, data: bytes, final: bool
 ) -> wire.ChunkAnswer:
     """Append one piece of a transcript; decide it again if another import of the same file has committed meanwhile."""
-    return await execute(
-        services,
-        By(space, WHO),
-        imports.DECIDED,
-        partial(
-            imports.snapshot,
+
+    def snapshot(reader: Reader) -> imports.ChunkJob:
+        return imports.snapshot(
+            reader,
             import_id=import_id,
             offset=offset,
             first_line=first_line,
@@ -112,7 +110,13 @@ async def _take(
             literals=services.config.redact.literals,
             allow=services.keeper.allow,
             at=services.clock(),
-        ),
+        )
+
+    return await execute(
+        services,
+        By(space, WHO),
+        imports.DECIDED,
+        snapshot,
         lock=import_id,
         prepare=partial(_opening, services, space, import_id),
         import_id=import_id,

@@ -86,7 +86,7 @@ async def allow(services: Services, entry: str, *, who: str) -> wire.Allowed:
     async with keyed_lock("redactions", ""):
         _require(services, entry)
         entries = await asyncio.to_thread(_save_setting, services, entry, remove=False)
-        _apply(services, entries)
+        await _apply(services, entries)
         if entry.startswith("rule:"):
             await _forget_values(services, entry.removeprefix("rule:"))
         answer = wire.Allowed(allow=entries)
@@ -114,7 +114,7 @@ async def disallow(services: Services, entry: str, *, who: str) -> wire.Allowed:
             names=ENTRY_NAMES,
             allow=redactions.allowed(services.keeper.allow),
         )
-        _apply(services, entries)
+        await _apply(services, entries)
         answer = wire.Allowed(allow=entries)
         for space in spaces_of(services.store):
             async with keyed_lock("purge", space):
@@ -167,11 +167,15 @@ def _save_setting(services: Services, entry: str, *, remove: bool) -> list[str]:
     return entries
 
 
-def _apply(services: Services, entries: list[str]) -> None:
-    """Make the redactors of this process leave what the entries name."""
+async def _apply(services: Services, entries: list[str]) -> None:
+    """Make the redactors of this process leave what the entries name, and nothing else in all that is committed later.
+
+    What was decided before is committed by the end of this, or refused as stale and decided again.
+    """
     services.keeper.allow = entries
-    services.redactor.allow(redactions.allowed(entries))
     services.store.redactor = services.keeper.forgetful()
+    services.redactor.allow(redactions.allowed(entries))
+    await services.worker.run_alone(lambda: None)
 
 
 async def _forget_values(services: Services, rule: str) -> None:
@@ -259,6 +263,7 @@ class _Change:
             self.answer.restored.append(_in_thread(thread, done))
             self._state_again(thread)
             replaced += len(done)
+        await _apply(self.services, self.answer.allow)  # what is being made of the messages as they were is stale too
         async with keyed_lock("memories", self.space):
             await self._repeated(unredact.documents_again.write(self.by, retaken))
             await self._history_again(retaken)

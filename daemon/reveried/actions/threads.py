@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.models import Entry
-from reverie.store import Sealed, ThreadRecord, seal
+from reverie.store import Done, Sealed, ThreadRecord, seal
 from reverie.usecases import inherited_notes, message_pages, projections, threads, usage
 from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
@@ -20,7 +20,7 @@ from reverie.usecases.inherited_notes import Seed
 from reverie.usecases.message_pages import OutlineJob, OutlinePlan
 from reveried.actions import projects
 from reveried.actions.learn import distill, start_distilling
-from reveried.drive import commit, write
+from reveried.drive import commit_since, while_outdated, write
 from reveried.execute import decide, read
 from reveried.locks import keyed_lock
 from reveried.log import logger
@@ -96,18 +96,22 @@ async def append(
         entries = threads.entries_of(messages, request.usage, at, said_at)
         return entries, [seal(entry_record(entry), redactor) for entry in entries]
 
-    entries, sealed = made() if size <= INLINE_BYTES else await asyncio.to_thread(made)
-    done = await commit(
-        services,
-        threads.append,
-        by,
-        thread_id,
-        entries,
-        sealed,
-        window=services.config.context.window,
-        edits=request.applied_edits,
-        expected_seq=request.expected_seq,
-    )
+    async def attempt(since: int) -> Done[wire.Appended]:
+        entries, sealed = made() if size <= INLINE_BYTES else await asyncio.to_thread(made)
+        return await commit_since(
+            services,
+            since,
+            threads.append,
+            by,
+            thread_id,
+            entries,
+            sealed,
+            window=services.config.context.window,
+            edits=request.applied_edits,
+            expected_seq=request.expected_seq,
+        )
+
+    done = await while_outdated(services, attempt)
     # Answers that an earlier version stored have no `applied`, so it is always taken from the request.
     answer = replace(done.value, applied=usage.edit_names(request.applied_edits))
     if done.replayed:
