@@ -13,11 +13,11 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import Forbidden, NotFound, ValidationError
+from reverie.errors import DaemonNotRunning, Forbidden, NotFound, ValidationError
 from reverie.models import Json
 from reveried.cli.send_sessions import import_file
 from support.cli import run_in_process, use_daemon
-from support.daemon import Daemon, running_daemon
+from support.daemon import Daemon, environment, running_daemon, scratch_home
 from support.daemon_folder import bytes_below
 from support.waiting import wait_until
 
@@ -193,6 +193,55 @@ def test_what_is_disallowed_beside_appends_and_an_import_is_in_no_message(daemon
             texts = all_said(client, thread)
             assert len(texts) == size
             assert not [text for text in texts if WORD in text]
+
+
+DISALLOW_KILLED = """
+import os
+from reverie.usecases import unredact
+from reveried.app import run
+
+def again(reader, thread, retaken):
+    plan = of_thread(reader, thread, retaken)
+    if not plan.restored and replaced:
+        os._exit(9)
+    replaced.append(thread.id)
+    return plan
+
+replaced, of_thread, unredact.again = [], unredact.again, again
+raise SystemExit(run(os.environ))
+"""
+
+
+def test_what_is_disallowed_is_replaced_by_a_repeat_after_a_kill() -> None:
+    """A kill when a thread's messages are replaced, and those of others and the memories are not."""
+    with scratch_home() as home:
+        daemon = Daemon(home, environment(home), arguments=("-c", DISALLOW_KILLED)).start()
+        with Client(daemon.socket) as client:
+            client.allow_redactions(like=WORD)
+            threads = [client.create_thread(id=f"thr_{name}").id for name in "abc"]
+            client.append(threads[0], [{"role": "user", "content": LABELLED}])
+            client.append(threads[2], [{"role": "user", "content": LABELLED}])
+            client.remember(wire.CreateMemory(type="fact", content=f"The lantern form asks for password: {WORD}"))
+            with pytest.raises(DaemonNotRunning):
+                client.disallow_redactions(like=WORD)
+        assert daemon.process is not None
+        assert daemon.process.wait() == 9
+        daemon.arguments = ("-m", "reveried")
+        daemon.start()
+        with Client(daemon.socket) as client:
+            assert [WORD in str(said(client, thread)) for thread in threads] == [False, False, True]
+            assert client.disallow_redactions(like=WORD).allow == []
+            assert WORD not in str([said(client, thread) for thread in threads])
+            assert WORD not in str(client.memories().items)
+            client.append(threads[1], [{"role": "user", "content": LABELLED}])
+            assert WORD not in str(said(client, threads[1]))
+            with pytest.raises(NotFound, match="not allowed"):
+                client.disallow_redactions(like=WORD)
+        assert daemon.stop() == 0
+        daemon.start()
+        with Client(daemon.socket) as client:
+            assert client.redactions().allow == []
+        assert daemon.stop() == 0
 
 
 def test_what_has_no_transcript_any_more_is_named_and_stays(daemon: Daemon, tmp_path: Path) -> None:
