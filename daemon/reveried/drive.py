@@ -9,6 +9,7 @@ files again. What follows a commit is logged and never raised, for the caller wo
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
@@ -27,6 +28,7 @@ from reveried.supervise import failures_logged
 
 P = ParamSpec("P")
 A = TypeVar("A")
+T = TypeVar("T")
 
 
 async def write(services: Services, do: UseCase[P, A], by: By, *args: P.args, **kwargs: P.kwargs) -> A:
@@ -45,6 +47,34 @@ async def commit(services: Services, do: UseCase[P, A], by: By, *args: P.args, *
         HeldForPerson: once the candidate is stored.
         ReverieError: what the use case raises; nothing is written.
     """
+
+    async def attempt(since: int) -> Done[A]:
+        return await commit_since(services, since, do, by, *args, **kwargs)
+
+    return await while_outdated(services, attempt)
+
+
+async def while_outdated(services: Services, attempt: Callable[[int], Awaitable[T]]) -> T:
+    """Return the result of `attempt`, made again where what is allowed to stay has changed since it began.
+
+    It gets the generation of the redactor at its beginning, for `commit_since`. Raises what it raises otherwise.
+    """
+    while True:
+        since = services.redactor.generation
+        try:
+            return await attempt(since)
+        except Conflict as conflict:
+            if not conflict.details.get("stale") or since == services.redactor.generation:
+                raise
+
+
+async def commit_since(
+    services: Services, since: int, do: UseCase[P, A], by: By, *args: P.args, **kwargs: P.kwargs
+) -> Done[A]:
+    """Commit a use case as `commit` does, of whose arguments some were redacted by that generation of the redactor.
+
+    Raises what `commit` raises, and Conflict with `details["stale"]` where the redactor has another generation by now.
+    """
     given = do.named(args, kwargs)
     for name, value in given.items():
         if name in do.texts:
@@ -61,7 +91,8 @@ async def commit(services: Services, do: UseCase[P, A], by: By, *args: P.args, *
             raise
         await _prepare(services, by.space, files)
     try:
-        done = await services.submit(do.write(replace(by, seen=files.seen), **given), bulk=do.bulk)  # type: ignore[call-arg] # by name
+        made = do.write(replace(by, seen=files.seen), **given)  # type: ignore[call-arg] # by name
+        done = await services.submit(redactions.unless_changed(made, services.redactor, since), bulk=do.bulk)
     except HeldForPerson as held:
         await services.submit(review.hold.write(by, held))
         raise

@@ -13,6 +13,7 @@ from reverie.decode import from_msgpack
 from reverie.errors import Conflict, ReverieError
 from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.store import Reader, Write, Writer
+from reverie.usecases import redactions
 from reverie.usecases.by import By, Decided
 from reveried.actions.memories import write_accesses
 from reveried.locks import keyed_lock
@@ -72,6 +73,7 @@ async def execute(
         replay = await stored_answer(services, by.space, by.key, answers)
         if replay is not None:
             return replay, True
+        since = services.redactor.generation
         state = await read(services, by.space, snapshot)
         if (answer := skip(state)) is not None:
             return await _keep(services, by.space, by.key, answer, answers), False
@@ -85,6 +87,7 @@ async def execute(
             return await _keep(services, by.space, by.key, answer, answers), False
         found = {} if prepare is None else await prepare(plan)
         write, settled = opened.with_result(do.commit.write(by, plan, **given, **found))
+        write = redactions.unless_changed(write, services.redactor, since)
         result = (await services.submit(write, bulk=do.commit.bulk)).value
         opened.written(settled)
         return result, True

@@ -141,9 +141,10 @@ class Redactor:
     Only values that nobody types by chance are remembered (50 bits, no names). With `forgets`, nothing is.
     Redaction is idempotent: an existing marker stays as it is, and so does the bare word REDACTED.
     Foreign markers `[BYOK:x]` and `<REDACTED:x>` become `[REDACTED:byok]` and `[REDACTED:foreign]`.
+    `generation` counts how often `allow` was called.
     """
 
-    __slots__ = ("_allow", "_forgets", "_literals", "_names", "_native")
+    __slots__ = ("_allow", "_forgets", "_literals", "_names", "_native", "generation")
 
     def __init__(
         self,
@@ -160,6 +161,7 @@ class Redactor:
         """
         self._native = _native.Redactor(list(literals), fingerprints=fingerprints, forgets=forgets)
         self._literals, self._forgets, self._names = list(literals), forgets, list(names)
+        self.generation = 0
         self.allow(allow or Allow())
 
     def allow(self, allow: Allow) -> None:
@@ -169,6 +171,7 @@ class Redactor:
         """
         self._native.allow(list(allow.rules), list(allow.values), list(allow.hashes))
         self._allow = allow
+        self.generation += 1
 
     def text(self, text: str) -> str:
         """Return `text` with its secrets replaced; the same object if it has none.

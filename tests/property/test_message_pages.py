@@ -17,7 +17,7 @@ from reverie.importers.rewinds import is_mark, rewind_mark, undo_mark
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, seal
-from reverie.usecases import message_pages, threads
+from reverie.usecases import message_pages, threads, unredact
 from reverie.usecases.entries import entry_record
 from support.soak import count
 from support.stores import AT, SPACE, delete, opened, write
@@ -220,6 +220,44 @@ def test_a_thread_created_again_has_its_own_pages(tmp_path: Path) -> None:
             write(store, step.body)
         second.append([said("user", f"new {number}") for number in range(9)])
         assert [message[1] for message in second.pages(4)] == [f"new {number}" for number in range(9)]
+
+
+def test_an_outline_that_was_removed_is_not_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever an outline is removed while it is extended or made anew, no step after that is written."""
+    monkeypatch.setattr(message_pages, "STEP_PARTS", 2)
+    with opened(tmp_path / "store") as store:
+        thread = GrowingThread(store, "thr_1")
+        for is_whole in (True, False):
+            for before in range(10):
+                unredact_all(store)
+                if not is_whole:
+                    thread.extend()
+                thread.append([said(*turn) for turn in (("user", "go"), ("assistant", "yes")) * 20])
+                with store.reader(SPACE) as reader:
+                    plan = message_pages.plan_outline(message_pages.snapshot_outline(reader, "thr_1"))
+                for number, step in enumerate(message_pages.commit_steps(plan, SPACE)):
+                    if number == before:
+                        unredact_all(store)
+                    # What was not begun needs no outline before it, and may be begun.
+                    assert write(store, step.body).value == (number < before or (is_whole and before == 0))
+                expected = [fields(message) for message in main_line(thread.entries, verbatim=True)]
+                assert thread.pages(7) == expected
+
+
+def test_an_outline_without_its_first_parts_is_made_anew(tmp_path: Path) -> None:
+    """Pages of a thread whose outline an earlier release has continued after its first parts were removed."""
+    with opened(tmp_path / "store") as store:
+        thread = GrowingThread(store, "thr_1")
+        thread.append([said(*turn) for turn in (("user", "go"), ("assistant", "yes")) * 20])
+        thread.extend()
+        write(store, lambda w: [w.delete(Kind.OUTLINE, ("thr_1", number)) for number in (1, 2)])
+        thread.append([said("user", "more")])
+        thread.check(random.Random(1))
+
+
+def unredact_all(store: Store) -> None:
+    """Remove what is made of the thread's entries, as a change of what redaction leaves does."""
+    write(store, lambda w: unredact.forget_made_of_entries(w, "thr_1"))
 
 
 def test_deleting_a_thread_deletes_its_outline(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from reverie.usecases.briefs import BriefCache
 from reverie.usecases.by import By
 from reverie.usecases.usage import session_cost
 from reveried.actions.projects import known_project
-from reveried.drive import write
+from reveried.drive import commit_since, while_outdated, write
 from reveried.execute import decide, read
 from reveried.locks import keyed_lock
 from reveried.log import logger
@@ -106,8 +106,12 @@ async def refresh_ended(services: Services, space: str, thread: str) -> None:
 
 async def _make(services: Services, space: str, thread: str, *, bulk: bool = False) -> None:
     async with keyed_lock("brief", f"{space}/{thread}"):
-        job = await read(services, space, partial(briefs.snapshot_thread, thread_id=thread))
-        if job is None:  # they are current
-            return
-        plan = await decide(services, "brief", job, BriefRecord, bulk=bulk)
-        await write(services, briefs.commit_thread, By(space, ""), plan)
+
+        async def attempt(since: int) -> None:
+            job = await read(services, space, partial(briefs.snapshot_thread, thread_id=thread))
+            if job is None:  # they are current
+                return
+            plan = await decide(services, "brief", job, BriefRecord, bulk=bulk)
+            await commit_since(services, since, briefs.commit_thread, By(space, ""), plan)
+
+        await while_outdated(services, attempt)

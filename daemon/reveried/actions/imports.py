@@ -124,12 +124,10 @@ async def _take(
     links: dict[str, str],
 ) -> wire.ChunkAnswer:
     """Append one piece of a transcript; decide it again if another import of the same file has committed meanwhile."""
-    return await execute(
-        services,
-        By(space, WHO),
-        imports.DECIDED,
-        partial(
-            imports.snapshot,
+
+    def snapshot(reader: Reader) -> imports.ChunkJob:
+        return imports.snapshot(
+            reader,
             import_id=import_id,
             offset=offset,
             first_line=first_line,
@@ -140,7 +138,13 @@ async def _take(
             allow=services.keeper.allow,
             at=services.clock(),
             real_folders=links,
-        ),
+        )
+
+    return await execute(
+        services,
+        By(space, WHO),
+        imports.DECIDED,
+        snapshot,
         lock=import_id,
         prepare=partial(_opening, services, space, import_id),
         import_id=import_id,

@@ -87,7 +87,7 @@ async def allow(services: Services, entry: str, *, who: str) -> wire.Allowed:
     async with keyed_lock("redactions", ""):
         _require(services, entry)
         entries = await asyncio.to_thread(_save_setting, services, entry, remove=False)
-        _apply(services, entries)
+        await _apply(services, entries)
         if entry.startswith("rule:"):
             await _forget_values(services, entry.removeprefix("rule:"))
         answer = wire.Allowed(allow=entries)
@@ -100,7 +100,8 @@ async def allow(services: Services, entry: str, *, who: str) -> wire.Allowed:
 async def disallow(services: Services, entry: str, *, who: str) -> wire.Allowed:
     """Take again what an entry of `redact.allow` named, also from all that has it by now, history included.
 
-    Files of a person keep it, and are named.
+    Files of a person keep it, and are named. The setting loses the entry at the end: where this was killed or has
+    failed, the entry is there still, and the same call goes on.
 
     Raises:
         NotFound: it is not allowed.
@@ -108,19 +109,23 @@ async def disallow(services: Services, entry: str, *, who: str) -> wire.Allowed:
         StorageFailed: the settings file cannot be written.
     """
     async with keyed_lock("redactions", ""):
-        entries = await asyncio.to_thread(_save_setting, services, entry, remove=True)
+        _, here = await asyncio.to_thread(_setting, services)
+        if entry not in here:
+            raise NotFound(f"{entry} is not allowed", hint=f"reverie config get {SETTING} shows what is")
+        entries = [item for item in here if item != entry]
         before = Redactor(
             services.config.redact.literals,
             fingerprints=services.redactor.fingerprints,
             names=ENTRY_NAMES,
-            allow=redactions.allowed(services.keeper.allow),
+            allow=redactions.allowed(here),
         )
-        _apply(services, entries)
+        await _apply(services, entries)
         answer = wire.Allowed(allow=entries)
         for space in spaces_of(services.store):
             async with keyed_lock("purge", space):
                 await _Change(services, By(space, who), entry, answer).replace_again(before)
         await write(services, purge_steps.needs_compaction, By(SYSTEM_SPACE, purge.WHO), services.clock())
+        await asyncio.to_thread(_save_setting, services, entry, remove=True)
         await compact(services)  # the bytes of what was replaced are in free pages
         return answer
 
@@ -146,33 +151,50 @@ def _require(services: Services, entry: str) -> None:
     raise NotFound(f"no redaction is called {entry!r}", hint="those that are there: reverie redactions")
 
 
-def _save_setting(services: Services, entry: str, *, remove: bool) -> list[str]:
-    """Add an entry to `redact.allow` in the settings file or remove it; return all of them."""
+def _setting(services: Services) -> tuple[str, list[str]]:
+    """Return the text of the settings file, and the entries of `redact.allow` in it. Raises Conflict, StorageFailed."""
     if services.config.set_by.get(SETTING) == "environment":
         raise Conflict(
             "redact.allow is set by the environment of the daemon, which overrides the file",
             hint="unset REVERIE_REDACT_ALLOW, and start the daemon again",
         )
-    path = services.layout.config_file
     try:
-        text = read_file(path).decode("utf-8")
-        here = [str(item) for item in tomllib.loads(text).get("redact", {}).get("allow", [])]
-        if remove and entry not in here:
-            raise NotFound(f"{entry} is not allowed", hint=f"reverie config get {SETTING} shows what is")
-        entries = [item for item in here if item != entry] + ([] if remove else [entry])
+        text = read_file(services.layout.config_file).decode("utf-8")
+        return text, [str(item) for item in tomllib.loads(text).get("redact", {}).get("allow", [])]
+    except (OSError, ValueError) as error:
+        raise _unchanged(services, error) from error
+
+
+def _save_setting(services: Services, entry: str, *, remove: bool) -> list[str]:
+    """Add an entry to `redact.allow` in the settings file or remove it; return all of them.
+
+    Raises Conflict and StorageFailed.
+    """
+    path = services.layout.config_file
+    text, here = _setting(services)
+    entries = [item for item in here if item != entry] + ([] if remove else [entry])
+    try:
         if entries != here:
             make_private(path.parent)
             write_atomic(path, with_value(text, SETTING, entries).encode())
     except (OSError, ValueError) as error:
-        raise StorageFailed(f"{path} cannot be changed: {error}", hint="reverie config validate") from error
+        raise _unchanged(services, error) from error
     return entries
 
 
-def _apply(services: Services, entries: list[str]) -> None:
-    """Make the redactors of this process leave what the entries name."""
+def _unchanged(services: Services, error: Exception) -> StorageFailed:
+    return StorageFailed(f"{services.layout.config_file} cannot be changed: {error}", hint="reverie config validate")
+
+
+async def _apply(services: Services, entries: list[str]) -> None:
+    """Make the redactors of this process leave what the entries name, and nothing else in all that is committed later.
+
+    What was decided before is committed by the end of this, or refused as stale and decided again.
+    """
     services.keeper.allow = entries
-    services.redactor.allow(redactions.allowed(entries))
     services.store.redactor = services.keeper.forgetful()
+    services.redactor.allow(redactions.allowed(entries))
+    await services.worker.run_alone(lambda: None)
 
 
 async def _forget_values(services: Services, rule: str) -> None:
@@ -260,6 +282,7 @@ class _Change:
             self.answer.restored.append(_in_thread(thread, done))
             self._state_again(thread)
             replaced += len(done)
+        await _apply(self.services, self.answer.allow)  # what is being made of the messages as they were is stale too
         async with keyed_lock("memories", self.space):
             await self._repeated(unredact.documents_again.write(self.by, retaken))
             await self._history_again(retaken)

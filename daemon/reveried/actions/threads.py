@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.models import Entry
-from reverie.store import Sealed, ThreadRecord, seal
+from reverie.store import Done, Sealed, ThreadRecord, seal
 from reverie.usecases import inherited_notes, message_pages, projections, threads, usage
 from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
@@ -20,7 +20,7 @@ from reverie.usecases.inherited_notes import Seed
 from reverie.usecases.message_pages import OutlineJob, OutlinePlan
 from reveried.actions import projects
 from reveried.actions.learn import distill, start_distilling
-from reveried.drive import commit, write
+from reveried.drive import commit_since, while_outdated, write
 from reveried.execute import decide, read
 from reveried.locks import keyed_lock
 from reveried.log import logger
@@ -96,18 +96,22 @@ async def append(
         entries = threads.entries_of(messages, request.usage, at, said_at)
         return entries, [seal(entry_record(entry), redactor) for entry in entries]
 
-    entries, sealed = made() if size <= INLINE_BYTES else await asyncio.to_thread(made)
-    done = await commit(
-        services,
-        threads.append,
-        by,
-        thread_id,
-        entries,
-        sealed,
-        window=services.config.context.window,
-        edits=request.applied_edits,
-        expected_seq=request.expected_seq,
-    )
+    async def attempt(since: int) -> Done[wire.Appended]:
+        entries, sealed = made() if size <= INLINE_BYTES else await asyncio.to_thread(made)
+        return await commit_since(
+            services,
+            since,
+            threads.append,
+            by,
+            thread_id,
+            entries,
+            sealed,
+            window=services.config.context.window,
+            edits=request.applied_edits,
+            expected_seq=request.expected_seq,
+        )
+
+    done = await while_outdated(services, attempt)
     # Answers that an earlier version stored have no `applied`, so it is always taken from the request.
     answer = replace(done.value, applied=usage.edit_names(request.applied_edits))
     if done.replayed:
@@ -166,10 +170,9 @@ async def message_page(
     """Return one page of a thread's messages, word for word; with `last` of its last so many only. Raises NotFound."""
     snapshot = partial(message_pages.snapshot_page, thread_id=thread_id, after=after, limit=limit, last=last)
     job = await read(services, space, snapshot)
-    if job is None:
+    while job is None:  # again where the outline was removed meanwhile
         await extend_outline(services, space, thread_id)
         job = await read(services, space, partial(snapshot, outlined=True))
-        assert job is not None
     if job.size <= PAGE_INLINE_BYTES:
         return await asyncio.to_thread(message_pages.page, job)
     return await decide(services, "messages", job, wire.Page[wire.StoredMessage])
@@ -180,12 +183,20 @@ async def extend_outline(services: Services, space: str, thread_id: str, *, bulk
     async with keyed_lock("outline", f"{space}/{thread_id}"):
         if bulk and await read(services, space, partial(message_pages.pending, thread_id=thread_id)) < EXTEND_AFTER:
             return
-        snapshot = partial(message_pages.snapshot_outline, thread_id=thread_id)
-        plan = await _planned(services, await read(services, space, snapshot), bulk=bulk)
-        if plan.parts is None:
-            plan = await _planned(services, await read(services, space, partial(snapshot, whole=True)), bulk=bulk)
-        for write in message_pages.commit_steps(plan, space):
-            await services.submit(write, bulk=True)
+        while not await _extended(services, space, thread_id, bulk=bulk):
+            pass  # an ordinary outcome: what it was made from was removed meanwhile
+
+
+async def _extended(services: Services, space: str, thread_id: str, *, bulk: bool) -> bool:
+    """Return whether a thread's outline was brought up to date; False where it is stale. Raises NotFound."""
+    snapshot = partial(message_pages.snapshot_outline, thread_id=thread_id)
+    plan = await _planned(services, await read(services, space, snapshot), bulk=bulk)
+    if plan.parts is None:
+        plan = await _planned(services, await read(services, space, partial(snapshot, whole=True)), bulk=bulk)
+    for step in message_pages.commit_steps(plan, space):
+        if not (await services.submit(step, bulk=True)).value:
+            return False
+    return True
 
 
 async def _planned(services: Services, job: OutlineJob, *, bulk: bool) -> OutlinePlan:

@@ -28,7 +28,7 @@ from reverie.sync.swap import Mismatch, current_sha256, probe, remove_file, writ
 from reverie.usecases import projections, sync
 from reverie.usecases.by import By
 from reverie.usecases.projections import Listing
-from reverie.usecases.redactions import Found, noted
+from reverie.usecases.redactions import Found, noted, unless_changed
 from reverie.usecases.review import hold_saves, sessions_of
 from reveried.locks import finish_before_cancel
 from reveried.log import logger
@@ -147,7 +147,7 @@ class Folder:
         outcome.read += scanned.files_read
         if written is None:
             try:
-                committed = await self._commit(scanned.plan, outcome)
+                committed = await self._commit(scanned, outcome)
             except Conflict as conflict:
                 if not conflict.details.get("stale"):
                     raise
@@ -237,7 +237,7 @@ class Folder:
         self, reader: Reader, root: Root, paths: set[str], stamps: dict[str, Stamp], rules: Rules, *, is_full: bool
     ) -> ScanResult:
         """Return the plan for the paths that differ from their baseline."""
-        result = ScanResult()
+        result = ScanResult(generation=self._redactor.generation)
         read = [self._state(reader, root, path, stamps, result) for path in sorted(paths)]
         states = [state for state in read if state is not None]
         if any(
@@ -352,15 +352,15 @@ class Folder:
             baseline_file_id=self.baselines.file_ids.get(path),
         )
 
-    async def _commit(self, plan: Plan, outcome: SyncOutcome) -> CommitResult:
+    async def _commit(self, scanned: ScanResult, outcome: SyncOutcome) -> CommitResult:
         """Commit a plan's store side, some parts at a time; a part that fails holds no other one back."""
         committed = CommitResult()
         # Parts of baselines alone are not committed here: `save_baselines` saves them in bulk later.
-        parts = deque(part for part in sync.split_plan(plan) if part.puts or part.deletes)
+        parts = deque(part for part in sync.split_plan(scanned.plan) if part.puts or part.deletes)
         bulk = len(parts) > 1
         while parts:
             batch = [parts.popleft() for _ in range(min(PARTS_AT_ONCE, len(parts)))]
-            submitted = [self._commit_part(part, bulk=bulk) for part in batch]
+            submitted = [self._commit_part(part, scanned.generation, bulk=bulk) for part in batch]
             # All are awaited, errors included: none may be committed after this call has returned.
             results = await asyncio.gather(*submitted, return_exceptions=True)
             for part, result in zip(batch, results, strict=True):
@@ -374,13 +374,13 @@ class Folder:
                     outcome.conflicts += len(part.copies)
         return committed
 
-    async def _commit_part(self, part: Plan, *, bulk: bool) -> dict[str, int]:
+    async def _commit_part(self, part: Plan, since: int, *, bulk: bool) -> dict[str, int]:
         """Commit a part of a plan, after the puts that its merges are based on; return the operation of each put."""
         first = sync.first_puts(part)
         if first is not None:
-            part = sync.with_bases(part, await self._commit_part(first, bulk=bulk))
+            part = sync.with_bases(part, await self._commit_part(first, since, bulk=bulk))
         by = By(self.space, sync.WHO, "person", self._id)
-        done = await self._submit(sync.commit.write(by, part), bulk=bulk)
+        done = await self._submit(unless_changed(sync.commit.write(by, part), self._redactor, since), bulk=bulk)
         # A save is committed as it is, since a file cannot be refused: what an agent saved in it though a person forgot
         # it is taken out by the next operation.
         if sessions := sessions_of(part):

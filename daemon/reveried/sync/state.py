@@ -321,7 +321,7 @@ class ScanResult:
     """The result of a pass's scan: the plan, the paths that it covers, the files that were read, and their stamps.
 
     `late` are the late writes that were decided in place of the files at their paths. `waiting` are the paths that the
-    next pass has to decide. `operation` is the last one that the store had.
+    next pass has to decide. `operation` is the last one that the store had, `generation` that of the redactor.
     """
 
     plan: Plan = field(default_factory=Plan)
@@ -331,6 +331,7 @@ class ScanResult:
     late: dict[str, LateWrite] = field(default_factory=dict)
     waiting: set[str] = field(default_factory=set)
     operation: int = 0
+    generation: int = 0
 
 
 @dataclass(slots=True)

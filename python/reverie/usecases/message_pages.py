@@ -51,11 +51,11 @@ def snapshot_page(
     """Return a PageJob, None where the outline must be made or extended first. Raises NotFound.
 
     `last`: the page begins so many messages before the end. `outlined`: it is of the thread as it was when its outline
-    was last extended.
+    was last extended, if it has one.
     """
     thread = threads.get(reader, thread_id)
     head = last_part(reader, thread)
-    last_seq = head.through if outlined else thread.last_seq
+    last_seq = head.through if outlined and head.through else thread.last_seq
     if last_seq - head.through > PENDING_MAX:
         return None
     if last_seq > head.through:
@@ -176,12 +176,16 @@ class OutlineJob(msgspec.Struct):
 
 
 class OutlinePlan(msgspec.Struct):
-    """New parts of a thread's stored outline, after part `base`; None for `parts` if all entries must be read."""
+    """New parts of a thread's stored outline, after part `base`; None for `parts` if all entries must be read.
+
+    `last` is the last part of the outline that they continue, None where they are a whole one.
+    """
 
     thread: str
     created_at: str
     base: int
     parts: list[OutlinePart] | None
+    last: OutlinePart | None = None
 
 
 def pending(reader: Reader, thread_id: str) -> int:
@@ -212,13 +216,15 @@ def plan_outline(job: OutlineJob) -> OutlinePlan:
         created_at=job.created_at,
         base=job.base,
         parts=outline(entries, job.last) if usable else None,
+        last=job.last,
     )
 
 
-def commit_steps(plan: OutlinePlan, space: str) -> list[Write[None]]:
+def commit_steps(plan: OutlinePlan, space: str) -> list[Write[bool]]:
     """Return the writes that store an outline, to be committed in their order: the last one makes it valid.
 
-    Callers that write the outline of one thread do so one after the other. A step whose thread is gone writes nothing.
+    Callers that write the outline of one thread do so one after the other. A step whose thread is gone, or the outline
+    that the plan was made from, writes nothing and returns False: the plan is stale.
     """
     if not plan.parts:
         return []
@@ -230,21 +236,37 @@ def commit_steps(plan: OutlinePlan, space: str) -> list[Write[None]]:
 
 
 @writes("", bulk=True)
-def _step(to: Writer, _: By, plan: OutlinePlan, records: list[tuple[int, OutlineRecord]]) -> None:
+def _step(to: Writer, _: By, plan: OutlinePlan, records: list[tuple[int, OutlineRecord]]) -> bool:
     thread = to.load(ThreadRecord, (plan.thread,))
     if thread is None or thread.created_at != plan.created_at:
-        return
+        return False
+    number, record = records[0]
+    before = (number or record.parts + 1) - 1  # the part that is there, unless the outline was removed meanwhile
+    if before == plan.base and plan.last is not None:
+        head = last_part(to, thread)
+        if head.parts != plan.base or part_of(head) != plan.last:
+            return False
+    elif before and not to.exists(Kind.OUTLINE, (plan.thread, before)):
+        return False
     for number, record in records:
         if number == 1:
             # All parts are written again: until the last step, the thread has no outline rather than a mixed one.
             to.delete(Kind.OUTLINE, (plan.thread, 0))
         to.save(record, (plan.thread, number))
+    return True
 
 
 def last_part(reader: Reader, thread: ThreadRecord) -> OutlineRecord:
-    """Return the last part of a thread's outline; without an outline an empty one, which covers no entry yet."""
+    """Return the last part of a thread's outline; without an outline an empty one, which covers no entry yet.
+
+    An outline without its first part is none: an earlier release could continue one that was being removed.
+    """
     head = reader.load(OutlineRecord, (thread.id, 0))
-    return _empty(thread) if head is None or head.created_at != thread.created_at else head
+    if head is None or head.created_at != thread.created_at:
+        return _empty(thread)
+    if head.parts and not reader.exists(Kind.OUTLINE, (thread.id, 1)):
+        return _empty(thread)
+    return head
 
 
 def _empty(thread: ThreadRecord) -> OutlineRecord:

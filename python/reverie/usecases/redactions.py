@@ -6,7 +6,8 @@ or `like:` and a pattern in which `*` stands for any characters.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+import dataclasses
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.decode import mapped
 from reverie.documents.layout import folder_of, memory_project
+from reverie.errors import Conflict
 from reverie.models import EntryKind
 from reverie.redact import Allow, Redactor
 from reverie.store import (
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from reverie.redact import Taken
-    from reverie.store import Reader, Writer
+    from reverie.store import Reader, Write, Writer
+
+T = TypeVar("T")
 
 RECORDS_MAX: Final = 5_000  # values in one space: some 2 MB
 PLACES_MAX: Final = 50  # threads, memories and documents of one value
@@ -74,6 +78,21 @@ class RedactRules(msgspec.Struct):
     def redactor(self) -> Redactor:
         """Return a redactor with these rules; it remembers what it takes for as long as it lives."""
         return Redactor(self.literals, fingerprints=self.key or None, allow=allowed(self.allow))
+
+
+def unless_changed(write: Write[T], redactor: Redactor, since: int) -> Write[T]:
+    """Return a write that is refused where what is allowed has changed since a generation of the redactor.
+
+    What was decided before may have a value that is no longer allowed, and whoever replaces that would not see it. Its
+    commit raises Conflict with `details["stale"]`.
+    """
+
+    def body(to: Writer) -> T:
+        if redactor.generation != since:
+            raise Conflict("what redaction leaves has changed meanwhile", hint="try again", stale=True)
+        return write.body(to)
+
+    return dataclasses.replace(write, body=body)
 
 
 # Records

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier, Event
 from typing import Any
 
 import orjson
@@ -11,12 +13,13 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import Forbidden, NotFound, ValidationError
+from reverie.errors import DaemonNotRunning, Forbidden, NotFound, ValidationError
 from reverie.models import Json
 from reveried.cli.send_sessions import import_file
 from support.cli import run_in_process, use_daemon
-from support.daemon import Daemon, running_daemon
+from support.daemon import Daemon, environment, running_daemon, scratch_home
 from support.daemon_folder import bytes_below
+from support.waiting import wait_until
 
 WORD = "kq7Xv2LmZ9rTb4Wc"  # a made-up name that is no secret and looks like one
 LABELLED = f"set `password: {WORD}` in the lantern form, then run the beacon check"
@@ -34,7 +37,7 @@ def transcript(folder: Path, texts: tuple[str, ...] = TEXTS, session: str = "s1"
             **({"uuid": f"{session}-{at}"} if named else {}),
             "sessionId": session,
             "cwd": "/srv/lantern",
-            "timestamp": f"2026-11-20T10:0{at}:00.000Z",
+            "timestamp": f"2026-11-20T{10 + at // 3_600}:{at // 60 % 60:02}:{at % 60:02}.000Z",
             "message": {"role": roles[at % 2], "content": text},
         }
         for at, text in enumerate(texts)
@@ -45,6 +48,18 @@ def transcript(folder: Path, texts: tuple[str, ...] = TEXTS, session: str = "s1"
 
 def said(client: Client, thread: str) -> list[Any]:
     return [message.content for message in client.messages(thread).items]
+
+
+def all_said(client: Client, thread: str) -> list[str]:
+    """Return the texts of all messages of a thread, page by page."""
+    texts: list[str] = []
+    after: str | None = None
+    while True:
+        page = client.messages(thread, limit=200, after=after)
+        texts += [str(message.content) for message in page.items]
+        after = page.next
+        if after is None:
+            return texts
 
 
 def events_of(client: Client) -> list[wire.Event]:
@@ -133,6 +148,100 @@ def test_what_is_disallowed_is_in_no_past_version_and_no_byte_of_the_store(daemo
         assert {place.document for place in answer.left} == {memory.document, "MEMORY.md"}
         files = {f"root/default/{place.document}" for place in answer.left}
         assert {path for path, data in bytes_below(daemon.home).items() if WORD.encode() in data} <= files
+
+
+def test_what_is_disallowed_beside_appends_and_an_import_is_in_no_message(daemon: Daemon, tmp_path: Path) -> None:
+    """Messages that were sealed before are sealed again, and each page of every thread is read."""
+    text = LABELLED + " and on" * 100
+    long = transcript(tmp_path, (text,) * 3_000)
+    messages = [{"role": role, "content": text} for role in ("user", "assistant")] * 100
+    with Client(daemon.socket) as client:
+        client.allow_redactions(like=WORD)
+        threads = [client.create_thread().id for _ in range(6)]
+        for thread in threads:
+            for _ in range(2):
+                client.append(thread, messages)
+            client.messages(thread)
+    begun, done = Barrier(len(threads) + 2), Event()
+
+    def appends(thread: str) -> int:
+        with Client(daemon.socket) as client:
+            begun.wait()
+            number = 0
+            while not number or not done.is_set():
+                client.append(thread, messages)
+                number += 1
+            return number
+
+    def imports() -> str:
+        with Client(daemon.socket) as client:
+            begun.wait()
+            return str(import_file(client, long, program="claude-code").thread)
+
+    with ThreadPoolExecutor(len(threads) + 1) as pool, Client(daemon.socket) as client:
+        appended = [pool.submit(appends, thread) for thread in threads]
+        imported = pool.submit(imports)
+        begun.wait()
+        try:
+            wait_until(lambda: len(client.threads().items) > len(threads), "the thread that is imported", 20)
+            client.disallow_redactions(like=WORD)
+        finally:
+            done.set()
+        sizes = {imported.result(): 3_000}
+        sizes |= {thread: 200 * (2 + one.result()) for thread, one in zip(threads, appended, strict=True)}
+        for thread, size in sizes.items():
+            texts = all_said(client, thread)
+            assert len(texts) == size
+            assert not [text for text in texts if WORD in text]
+
+
+DISALLOW_KILLED = """
+import os
+from reverie.usecases import unredact
+from reveried.app import run
+
+def again(reader, thread, retaken):
+    plan = of_thread(reader, thread, retaken)
+    if not plan.restored and replaced:
+        os._exit(9)
+    replaced.append(thread.id)
+    return plan
+
+replaced, of_thread, unredact.again = [], unredact.again, again
+raise SystemExit(run(os.environ))
+"""
+
+
+def test_what_is_disallowed_is_replaced_by_a_repeat_after_a_kill() -> None:
+    """A kill when a thread's messages are replaced, and those of others and the memories are not."""
+    with scratch_home() as home:
+        daemon = Daemon(home, environment(home), arguments=("-c", DISALLOW_KILLED)).start()
+        with Client(daemon.socket) as client:
+            client.allow_redactions(like=WORD)
+            threads = [client.create_thread(id=f"thr_{name}").id for name in "abc"]
+            client.append(threads[0], [{"role": "user", "content": LABELLED}])
+            client.append(threads[2], [{"role": "user", "content": LABELLED}])
+            client.remember(wire.CreateMemory(type="fact", content=f"The lantern form asks for password: {WORD}"))
+            with pytest.raises(DaemonNotRunning):
+                client.disallow_redactions(like=WORD)
+        assert daemon.process is not None
+        assert daemon.process.wait() == 9
+        daemon.arguments = ("-m", "reveried")
+        daemon.start()
+        with Client(daemon.socket) as client:
+            assert [WORD in str(said(client, thread)) for thread in threads] == [False, False, True]
+            assert client.disallow_redactions(like=WORD).allow == []
+            assert WORD not in str([said(client, thread) for thread in threads])
+            assert WORD not in str(client.memories().items)
+            client.append(threads[1], [{"role": "user", "content": LABELLED}])
+            assert WORD not in str(said(client, threads[1]))
+            with pytest.raises(NotFound, match="not allowed"):
+                client.disallow_redactions(like=WORD)
+        assert daemon.stop() == 0
+        daemon.start()
+        with Client(daemon.socket) as client:
+            assert client.redactions().allow == []
+        assert daemon.stop() == 0
 
 
 def test_what_has_no_transcript_any_more_is_named_and_stays(daemon: Daemon, tmp_path: Path) -> None:

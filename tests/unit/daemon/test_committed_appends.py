@@ -44,7 +44,7 @@ def test_a_second_write_that_fails_is_no_error_of_the_append(monkeypatch: pytest
     monkeypatch.setattr(threads, "seal", lambda *_: None)
     services = SimpleNamespace(
         clock=lambda: "2026-11-21T09:30:00.000Z",
-        redactor=None,
+        redactor=Redactor(),
         submit=submit,
         new_id=None,
         config=SimpleNamespace(context=Context()),

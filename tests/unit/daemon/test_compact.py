@@ -32,7 +32,7 @@ def running(tmp_path: Path) -> Iterator[Any]:
         with_store.commit([put(f"mem_{chance.random()}", chance) for _ in range(50)], at=NOW)
     worker = Worker(with_store, clock=lambda: NOW, queue_length=10)
     worker.start()
-    yield SimpleNamespace(store=with_store, submit=worker.submit, worker=worker)
+    yield SimpleNamespace(store=with_store, submit=worker.submit, redactor=Redactor(), worker=worker)
     worker.stop()
     with_store.close()
 
@@ -129,7 +129,7 @@ def test_a_compaction_is_due_for_a_purge_that_came_after_the_copy(running: Any, 
         return saved
 
     services: Any = SimpleNamespace(
-        store=running.store, submit=running.submit, worker=SimpleNamespace(run_alone=copied)
+        store=running.store, submit=running.submit, redactor=running.redactor, worker=SimpleNamespace(run_alone=copied)
     )
 
     async def purged() -> None:

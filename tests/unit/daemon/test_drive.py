@@ -13,12 +13,15 @@ from typing import Any
 
 import pytest
 
+from reverie import wire
 from reverie.errors import Busy, NotFound
 from reverie.models import Candidate, MemoryType
-from reverie.redact import Redactor, logged
-from reverie.store import RedactionRecord, Store, ThreadRecord
+from reverie.redact import Allow, Redactor, logged
+from reverie.store import Kind, RedactionRecord, Sealed, Store, ThreadRecord, seal
 from reverie.usecases import documents, memories, threads
 from reverie.usecases.by import By
+from reveried.actions import threads as append_messages
+from reveried.config import Context
 from reveried.drive import write
 from reveried.worker import Worker
 
@@ -116,6 +119,34 @@ def test_a_repeated_request_is_answered_though_its_document_is_elsewhere_now(tmp
             assert await write(services, documents.move, keyed, OLD, NEW) == first
             with pytest.raises(NotFound):
                 await write(services, documents.move, by, OLD, NEW)
+
+    asyncio.run(run())
+
+
+def test_messages_from_before_a_change_of_what_is_allowed_are_redacted_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A value that was allowed when they were sealed, and no longer when they are committed."""
+    thread = ThreadRecord(id="t", created_at=AT, updated_at=AT)
+
+    async def run() -> None:
+        async with driven(tmp_path) as (services, _, by):
+            await write(services, threads.create, by, thread)
+            services.clock, services.config = lambda: AT, SimpleNamespace(context=Context())
+            services.redactor.allow(Allow(values=[SECRET]))
+
+            def sealed(value: Any, redactor: Redactor) -> Sealed:
+                made = seal(value, redactor)
+                if not made.taken:
+                    redactor.allow(Allow())
+                return made
+
+            monkeypatch.setattr(append_messages, "seal", sealed)
+            request = wire.AppendMessages([wire.MessageIn("user", f"The key is {SECRET}")])
+            answer = await append_messages.append(services, by, "t", request, size=100)
+            assert (answer.first_seq, answer.last_seq) == (1, 1)
+            with services.store.reader("default") as reader:
+                assert SECRET not in str(reader.get(Kind.ENTRY, ("t", 1)))
 
     asyncio.run(run())
 

@@ -32,7 +32,13 @@ def announce(count: int) -> Write[None]:
 
 def services(store: Store, worker: Worker) -> Any:
     """Return the components of the daemon that retention uses."""
-    return SimpleNamespace(store=store, submit=worker.submit, config=SimpleNamespace(retention=DAYS), clock=lambda: NOW)
+    return SimpleNamespace(
+        store=store,
+        submit=worker.submit,
+        redactor=Redactor(),
+        config=SimpleNamespace(retention=DAYS),
+        clock=lambda: NOW,
+    )
 
 
 def events(store: Store) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from reverie.errors import Busy
+from reverie.redact import Redactor
 from reverie.store import Done, SessionRecord
 from reveried import follower as reveried_follower
 from reveried import log
@@ -163,7 +164,9 @@ def test_an_ended_session_is_followed_until_there_is_room_to_read_it(
     async def run() -> None:
         follower = Follower(quick_s=0.01, quiet_s=0.01)
         state = SimpleNamespace(schedule=lambda *_: None)
-        services: Any = SimpleNamespace(made=lambda _: state, submit=submit, clock=lambda: session.updated_at)
+        services: Any = SimpleNamespace(
+            made=lambda _: state, submit=submit, redactor=Redactor(), clock=lambda: session.updated_at
+        )
         follower.follow(services, "default", session)
         follower.end(("default", "claude-code", "s"))
         await ended.wait()

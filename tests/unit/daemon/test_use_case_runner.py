@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from reverie.errors import Conflict
-from reverie.redact import Redactor
+from reverie.redact import Allow, Redactor
 from reverie.store import NoteRecord, Reader, Store, Write, Writer
 from reverie.usecases.by import By, Decided, writes
 from reveried.execute import TRIES, execute, retry_while_stale
@@ -94,7 +94,7 @@ async def services(tmp_path: Path, compute: FakeCompute) -> AsyncIterator[Any]:
     worker.start()
     compute.submit = worker.submit
     try:
-        yield SimpleNamespace(store=store, submit=worker.submit, compute=compute)
+        yield SimpleNamespace(store=store, submit=worker.submit, redactor=Redactor(), compute=compute)
     finally:
         worker.stop()
         store.close()
@@ -120,6 +120,25 @@ def test_a_stale_plan_is_decided_again(tmp_path: Path) -> None:
         async with services(tmp_path, compute) as parts:
             assert await run(parts) == Answer(3)
             assert compute.decided == 3
+
+    asyncio.run(main())
+
+
+def test_a_plan_from_before_a_change_of_what_is_allowed_is_decided_again(tmp_path: Path) -> None:
+    """It may have a value that is no longer allowed to stay."""
+    compute = FakeCompute()
+
+    async def main() -> None:
+        async with services(tmp_path, compute) as parts:
+
+            async def changed(write: Write[Any], **given: Any) -> Any:
+                if compute.decided == 1 and write.why == "count":
+                    parts.redactor.allow(Allow())
+                return await compute.submit(write, **given)
+
+            parts.submit = changed
+            assert await run(parts) == Answer(1)
+            assert compute.decided == 2
 
     asyncio.run(main())
 
