@@ -82,7 +82,7 @@ async def allow(services: Services, entry: str, *, who: str) -> wire.Allowed:
     Raises:
         NotFound: no redaction has the id.
         Conflict: the setting is that of the environment.
-        StorageFailed: the settings file cannot be written.
+        StorageFailed, DiskFull, Forbidden: the settings file cannot be written; nothing has changed.
     """
     async with keyed_lock("redactions", ""):
         _require(services, entry)
@@ -101,17 +101,18 @@ async def disallow(services: Services, entry: str, *, who: str) -> wire.Allowed:
     """Take again what an entry of `redact.allow` named, also from all that has it by now, history included.
 
     Files of a person keep it, and are named. The setting loses the entry at the end: where this was killed or has
-    failed, the entry is there still, and the same call goes on.
+    failed, the entry is there still, and the same call goes on. The file is written as it is before any text changes.
 
     Raises:
         NotFound: it is not allowed.
         Conflict: the setting is that of the environment.
-        StorageFailed: the settings file cannot be written.
+        StorageFailed, DiskFull, Forbidden: the settings file cannot be written; nothing has changed.
     """
     async with keyed_lock("redactions", ""):
-        _, here = await asyncio.to_thread(_setting, services)
+        text, here = await asyncio.to_thread(_setting, services)
         if entry not in here:
             raise NotFound(f"{entry} is not allowed", hint=f"reverie config get {SETTING} shows what is")
+        await asyncio.to_thread(_save, services, text)
         entries = [item for item in here if item != entry]
         before = Redactor(
             services.config.redact.literals,
@@ -170,16 +171,21 @@ def _save_setting(services: Services, entry: str, *, remove: bool) -> list[str]:
 
     Raises Conflict and StorageFailed.
     """
-    path = services.layout.config_file
     text, here = _setting(services)
     entries = [item for item in here if item != entry] + ([] if remove else [entry])
-    try:
-        if entries != here:
-            make_private(path.parent)
-            write_atomic(path, with_value(text, SETTING, entries).encode())
-    except (OSError, ValueError) as error:
-        raise _unchanged(services, error) from error
+    if entries != here:
+        _save(services, with_value(text, SETTING, entries))
     return entries
+
+
+def _save(services: Services, text: str) -> None:
+    """Write the settings file. Raises StorageFailed; the old file is then as it was."""
+    path = services.layout.config_file
+    try:
+        make_private(path.parent)
+        write_atomic(path, text.encode())
+    except OSError as error:
+        raise _unchanged(services, error) from error
 
 
 def _unchanged(services: Services, error: Exception) -> StorageFailed:

@@ -19,6 +19,7 @@ from reveried.cli.send_sessions import import_file
 from support.cli import run_in_process, use_daemon
 from support.daemon import Daemon, environment, running_daemon, scratch_home
 from support.daemon_folder import bytes_below
+from support.spaces import run_or_skip
 from support.waiting import wait_until
 
 WORD = "kq7Xv2LmZ9rTb4Wc"  # a made-up name that is no secret and looks like one
@@ -242,6 +243,26 @@ def test_what_is_disallowed_is_replaced_by_a_repeat_after_a_kill() -> None:
         with Client(daemon.socket) as client:
             assert client.redactions().allow == []
         assert daemon.stop() == 0
+
+
+def test_what_is_disallowed_stays_where_the_setting_cannot_be_written(daemon: Daemon) -> None:
+    """A settings file that cannot be replaced is refused before any text changes, and the same call works later."""
+    with Client(daemon.socket) as client:
+        client.allow_redactions(like=WORD)
+        thread = client.create_thread().id
+        client.append(thread, [{"role": "user", "content": LABELLED}])
+        path = next(daemon.home.rglob("config.toml"))
+        run_or_skip("chattr", "+i", path)
+        try:
+            with pytest.raises(Forbidden, match=r"config\.toml"):
+                client.disallow_redactions(like=WORD)
+        finally:
+            run_or_skip("chattr", "-i", path)
+        client.append(thread, [{"role": "user", "content": LABELLED}])
+        assert said(client, thread) == [LABELLED] * 2
+        assert client.redactions().allow == [f"like:{WORD}"]
+        assert client.disallow_redactions(like=WORD).allow == []
+        assert WORD not in str(said(client, thread))
 
 
 def test_what_has_no_transcript_any_more_is_named_and_stays(daemon: Daemon, tmp_path: Path) -> None:
