@@ -141,6 +141,7 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         )
         closing.push_async_callback(services.close, "Follower")
         closing.callback(stop.say, "what sessions wrote last")
+        closing.push_async_callback(services.scheduler.stop)  # before what its runs use: models, folder, worker
         await services.scheduler.start()
         closing.push_async_callback(services.close, "SessionTexts")
         closing.push_async_callback(services.close, "SessionMemory")
@@ -211,7 +212,6 @@ async def _assemble(
     closing.push_async_callback(jobs.close, daemon.drain_seconds)
     closing.callback(lambda: stop.say(jobs.described()))
     scheduler = Scheduler(StoredSchedules(store, worker.submit), clock=clock)
-    closing.push_async_callback(scheduler.stop)
     recall = Recall(store, layout.data_dir / "search")
     own_id = await store_id(store, worker.submit, secrets.token_bytes)
     sync_service = SyncService(

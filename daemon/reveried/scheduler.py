@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reveried.clock import Clock
 
 RAN_KEPT = 40  # run keys recorded per schedule: a daily one repeats nothing after a clock set back by up to 40 days
-BEGUN_MAX = 2  # times that one run is begun: what ends the daemon must not end it at every start
+BEGUN_MAX = 2  # begins in a row without an end: what ends the daemon must not end it at every start
 SCHEDULES_MAX = 100  # of all spaces together: each is read at every wake-up
 
 
@@ -84,15 +84,25 @@ class Scheduler:
         # would write the settings that were replaced.
         self._changing = asyncio.Lock()
         self._runners: dict[str, Callable[[str, dict[str, Json], str], Awaitable[object]]] = {}
+        self._done: dict[str, Callable[[str, str], Awaitable[bool]]] = {}
         self._timer: Any = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def register_job(self, job: str, runner: Callable[[str, dict[str, Json], str], Awaitable[object]]) -> None:
+    def register_job(
+        self,
+        job: str,
+        runner: Callable[[str, dict[str, Json], str], Awaitable[object]],
+        *,
+        is_done: Callable[[str, str], Awaitable[bool]] | None = None,
+    ) -> None:
         """Register `runner(space, options, run)` as what a schedule of the job `job` runs.
 
-        `run` names the schedule and the fire time: a run that is repeated has the same.
+        `run` names the schedule and the fire time: a run that is repeated has the same. `is_done(space, run)` tells
+        whether a run was committed before the daemon ended without recording that.
         """
         self._runners[job] = runner
+        if is_done is not None:
+            self._done[job] = is_done
 
     async def start(self) -> None:
         """Load the stored schedules and start the timer; a run missed while the daemon was down starts at once."""
@@ -108,7 +118,7 @@ class Scheduler:
             self.tick()
 
     async def stop(self) -> None:
-        """Stop the timer and cancel the runs in progress; those are due again, once, after the next start."""
+        """Stop the timer and cancel the runs in progress; those are due again after the next start."""
         if self._timer is not None:
             self._timer.shutdown(wait=False)
             self._timer = None
@@ -193,22 +203,30 @@ class Scheduler:
             task.add_done_callback(self._tasks.discard)
 
     async def _run(self, schedule: Schedule, due: datetime) -> None:
-        """Run one schedule, and record its begin and its end, well or not: a crash of the daemon repeats it once."""
+        """Run one schedule, and record its begin and its end, well or not: a crash of the daemon repeats it once.
+
+        A stop of the daemon is neither: it takes the begin back.
+        """
         log = logger("reveried.scheduler")
         key, at = (schedule.space, schedule.record.id), text_of(due)
-        begun = [one for one in schedule.record.begun or () if one == at]
+        job, run, begun = schedule.record.job, f"{schedule.record.id} {at}", schedule.record.begun or []
         failure = None
         try:
-            if len(begun) < BEGUN_MAX:
-                await self._record(key, begun=[*begun, at])
             try:
-                _check_begun(len(begun))
-                await self._runners[schedule.record.job](
-                    schedule.space, schedule.record.options, f"{schedule.record.id} {at}"
-                )
+                if len(begun) < BEGUN_MAX:
+                    await self._record(key, begun=[*begun, at])
+                    await self._runners[job](schedule.space, schedule.record.options, run)
+                elif job not in self._done or not await self._done[job](schedule.space, run):
+                    raise ReverieError(
+                        "the daemon ended twice while it was made",
+                        hint="reverie logs has what came before; the next run is at its usual time",
+                    )
+            except asyncio.CancelledError:
+                await self._record(key, begun=begun or None)
+                raise
             except BaseException as error:
                 cause = failure_of(error)
-                log.exception("a scheduled run failed", job=schedule.record.job, exc_info=error)
+                log.exception("a scheduled run failed", job=job, exc_info=error)
                 failure = FailureRecord(cause.code, cause.message, cause.hint)
             ran = [*schedule.record.ran, cron_expression.run_key(schedule.cron, schedule.zone, due)][-RAN_KEPT:]
             await self._record(key, last_run=at, ran=ran, failure=failure, begun=None)
@@ -249,15 +267,6 @@ class Scheduler:
         self.tick()
         if self._timer is not None and self._timer.get_job("next") is None:
             self._set_timer()
-
-
-def _check_begun(times: int) -> None:
-    """Raise ReverieError for a run that was begun too often without an end."""
-    if times >= BEGUN_MAX:
-        raise ReverieError(
-            "The run was begun twice, and no end of it was recorded",
-            hint="reverie logs shows why; the next run is at its usual time",
-        )
 
 
 def _started_timer() -> Any:

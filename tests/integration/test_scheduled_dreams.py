@@ -48,13 +48,16 @@ def schedule_of(client: Client, schedule_id: str) -> wire.Schedule:
     return next(item for item in client.schedules().items if item.id == schedule_id)
 
 
-def lose_the_record(daemon: Daemon) -> None:
-    """Stop the daemon, and leave its schedules as a kill does between a run's own commits and the record of the run."""
+def lose_the_record(daemon: Daemon, *begun: str) -> None:
+    """Stop the daemon, and leave its schedules as a kill does between a run's own commits and the record of the run.
+
+    `begun` are the fire times of the runs that were begun.
+    """
     assert daemon.stop() == 0
 
     def lose(writer: Writer) -> None:
         for key, schedule in list(writer.records(ScheduleRecord)):
-            writer.save(replace(schedule, last_run=None, ran=[], failure=None), key)
+            writer.save(replace(schedule, last_run=None, ran=[], failure=None, begun=list(begun) or None), key)
 
     with Store.open(daemon.store, redactor=Redactor()) as store:
         store.commit([Write("default", "reveried", "schedule", lose)], at="2026-05-05T03:01:00.000Z")
@@ -166,15 +169,19 @@ def test_dreams_are_listed_with_their_proposals(nightly: Daemon) -> None:
     assert listed["waiting"] == 0
 
 
-def test_a_dream_is_not_made_twice_for_one_night(nightly: Daemon) -> None:
-    """A daemon killed after a dream's commit, before the schedule's record, leaves what is new to the next night."""
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_dream_is_not_made_twice_for_one_night(nightly: Daemon, times: int) -> None:
+    """A daemon killed after a dream's commit, before the schedule's record, leaves what is new to the next night.
+
+    The same where the run had been begun once before, and a kill had ended that one.
+    """
     with Client(nightly.socket) as client:
         add_schedule(nightly, "nightly", NIGHT, 30_000)
         night(nightly, 5)
         wait_until(lambda: schedule_of(client, "nightly").last_run is not None)
         [made] = client.dreams().items
         client.put_document("facts/user.md", "# Facts\n\n- The relay drops the first connection\n")
-    lose_the_record(nightly)
+    lose_the_record(nightly, *["2026-05-05T03:00:00.000Z"] * times)
     nightly.start()
     with Client(nightly.socket) as client:
         wait_until(lambda: schedule_of(client, "nightly").last_run is not None)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from reverie import wire
 from reverie.errors import NotFound, ReverieError, failure_of
 from reverie.store import Reader, ThreadRecord
-from reveried.execute import read
+from reveried.execute import read, stored_answer
 from reveried.services import Services
 
 WHO = "schedule"
@@ -22,7 +23,10 @@ def register_scheduled_jobs(services: Services) -> None:
     async def run_learn(space: str, _options: dict[str, Any], _run: str) -> None:
         await learn_from_all(services, space)
 
-    services.scheduler.register_job("dream", run_dream)
+    async def is_dreamt(space: str, run: str) -> bool:
+        return await stored_answer(services, space, _key(run), wire.DreamAnswer) is not None
+
+    services.scheduler.register_job("dream", run_dream, is_done=is_dreamt)
     services.scheduler.register_job("learn", run_learn)
 
 
@@ -35,7 +39,7 @@ async def dream_by_schedule(services: Services, space: str, token_budget: int | 
     from reverie.usecases import dream as use_dream  # noqa: PLC0415
     from reveried.actions.dream import dream  # noqa: PLC0415
 
-    by = replace(services.by(space, WHO), key=(f"dream\n{run}", ""))  # no client's key has a line feed
+    by = replace(services.by(space, WHO), key=_key(run))
     try:
         await dream(services, by, trigger="schedule", token_budget=token_budget)
     except BaseException as error:
@@ -47,6 +51,10 @@ async def dream_by_schedule(services: Services, space: str, token_budget: int | 
         )
         await services.submit(failure)
         raise
+
+
+def _key(run: str) -> tuple[str, str]:
+    return f"dream\n{run}", ""  # no client's key has a line feed
 
 
 async def learn_from_all(services: Services, space: str) -> None:

@@ -103,5 +103,29 @@ def test_a_dream_that_ends_the_daemon_is_begun_twice(model: FakeModel) -> None:
                 wait_until(lambda: client.schedules().items[0].last_run is not None)
                 failure = client.schedules().items[0].failure
             assert failure is not None
-            assert "begun twice" in failure.message
+            assert "ended twice" in failure.message
     assert len(model.requests()) == 2
+
+
+def test_a_stop_in_a_dream_leaves_it_to_the_next_start(model: FakeModel) -> None:
+    """A daemon stopped, however often, while a scheduled dream waits for the model makes it with the model later."""
+    model.behave("consolidate", before=600)
+    with scratch_home() as home:
+        (home / "clock").write_text("2026-05-04T12:00:00Z")
+        with running_daemon(home, **model.settings(REVERIE_DISTILLER_DEADLINE_SECONDS="600")) as daemon:
+            with Client(daemon.socket) as client:
+                first, *_ = remembered(client)
+                client.add_schedule("0 3 * * *", timezone="UTC")
+            (home / "clock").write_text("2026-05-05T03:00:30Z")
+            for number in (1, 2, 3):
+                wait_until(lambda number=number: len(model.requests()) == number, "a request")  # type: ignore[misc] # bound now
+                if number == 3:
+                    model.consolidate({"action": "UPDATE", "id": first, "content": MERGED, "tags": []})
+                assert daemon.stop() == 0
+                wait_until(model.has_ended, "the program's end")
+                daemon.start()
+            with Client(daemon.socket) as client:
+                wait_until(lambda: client.schedules().items[0].last_run is not None)
+                assert client.schedules().items[0].failure is None
+                assert len(client.dreams().items) == 1
+                assert MERGED in contents(client)

@@ -285,26 +285,31 @@ def test_a_run_longer_than_its_period_does_not_overlap() -> None:
     assert len(most) > 2
 
 
-def test_a_run_that_a_stop_cancelled_is_repeated_once() -> None:
-    """A run that was cancelled by a stop of the daemon is repeated once after the next start."""
-    table = Table()
+def test_a_run_that_a_stop_cancelled_is_repeated() -> None:
+    """A run that was cancelled by stops of the daemon, however many, is made after the next start, once."""
+    table, begun = Table(), []
     clock = ManualClock("2026-11-20T22:00:00+00:00")
 
     async def stop_in_a_run() -> None:
         scheduler = Scheduler(table, clock=clock)
 
         async def endless(space: str, options: dict[str, Any], run: str) -> None:
-            del space, options, run
+            del space, options
+            begun.append(run)
             await asyncio.sleep(60)
 
         scheduler.register_job("dream", endless)
         await scheduler.start()
-        await scheduler.add("blue", "nightly", **NIGHT)
+        if not table.records:
+            await scheduler.add("blue", "nightly", **NIGHT)
         clock.moment = datetime(2026, 11, 20, 23, 0, 1, tzinfo=UTC)
         await settle()
         await scheduler.stop()
 
-    asyncio.run(stop_in_a_run())
+    for _ in range(3):
+        asyncio.run(stop_in_a_run())
+        assert [record.begun for record in table.records.values()] == [None]
+    assert begun == ["nightly 2026-11-20T23:00:00.000Z"] * 3
 
     async def wait(scheduler: Scheduler, ran: list[tuple[str, str]]) -> None:
         del scheduler, ran
@@ -330,10 +335,20 @@ def test_a_replaced_schedule_catches_up_nothing_from_before() -> None:
     run(Table(), clock, work)
 
 
-def test_a_run_that_ends_the_daemon_is_begun_twice() -> None:
-    """A run that kills the daemon is repeated once; then it counts as failed, and the next night has its own run."""
-    clock = ManualClock("2026-11-20T22:00:00+00:00")
-    table, begun = Table(), []
+def lives_that_a_kill_ends(
+    table: Table,
+    clock: ManualClock,
+    cron: dict[str, Any],
+    most: int,
+    *,
+    minutes: int = 0,
+    is_done: bool | None = None,
+) -> tuple[list[str], wire.Schedule]:
+    """Kill so many daemons in turn in the first run that each begins, some minutes after another; return the runs.
+
+    One that begins none within two seconds, or has ended one by then, is stopped.
+    """
+    begun: list[str] = []
 
     async def one_life() -> wire.Schedule:
         scheduler = Scheduler(table, clock=clock)
@@ -343,29 +358,62 @@ def test_a_run_that_ends_the_daemon_is_begun_twice() -> None:
             begun.append(run)
             await asyncio.sleep(60)
 
-        scheduler.register_job("dream", deadly)
+        async def done(space: str, run: str) -> bool:
+            del space, run
+            return bool(is_done)
+
+        scheduler.register_job("dream", deadly, is_done=None if is_done is None else done)
+        before = len(begun)
         await scheduler.start()
         if not table.records:
-            await scheduler.add("blue", "nightly", **NIGHT)
-            clock.moment = datetime(2026, 11, 20, 23, 0, 1, tzinfo=UTC)
-        before, last_run = len(begun), scheduler.list("blue")[0].last_run
-        for _ in range(3_000):
+            await scheduler.add("blue", "nightly", **cron)
+            clock.moment += timedelta(hours=1, seconds=1)
+        last_run = scheduler.list("blue")[0].last_run
+        for _ in range(200):
             if len(begun) > before or scheduler.list("blue")[0].last_run != last_run:
                 break
             await asyncio.sleep(0.01)
-        await scheduler.stop()  # as a kill, it records nothing of the run
+        killed = dict(table.records)
+        await scheduler.stop()
+        table.records = killed  # what a stop records, a kill does not
         return scheduler.list("blue")[0]
 
+    shown = []
+    for _ in range(most):
+        shown.append(asyncio.run(one_life()))
+        clock.moment += timedelta(minutes=minutes)
+    return begun, shown[-1]
+
+
+def test_a_run_that_ends_the_daemon_is_begun_twice() -> None:
+    """A run that kills the daemon is repeated once; then it counts as failed, and the next night has its own run."""
+    clock, table = ManualClock("2026-11-20T22:00:00+00:00"), Table()
     with capture_logs() as logs:
-        shown = [asyncio.run(one_life()) for _ in range(3)][-1]
+        begun, shown = lives_that_a_kill_ends(table, clock, NIGHT, 3)
     assert begun == ["nightly 2026-11-20T23:00:00.000Z"] * 2
     assert shown.last_run == "2026-11-20T23:00:00.000Z"
     assert shown.failure is not None
-    assert "begun twice" in shown.failure.message
+    assert "ended twice" in shown.failure.message
     assert "a scheduled run failed" in [log["event"] for log in logs]
     clock.moment += timedelta(days=1)
-    asyncio.run(one_life())
-    assert begun[2:] == ["nightly 2026-11-21T23:00:00.000Z"]
+    begun, _ = lives_that_a_kill_ends(table, clock, NIGHT, 1)
+    assert begun == ["nightly 2026-11-21T23:00:00.000Z"]
+
+
+def test_a_frequent_run_that_ends_the_daemon_is_begun_twice() -> None:
+    """Begins count also where the daemon is up again only after the next fire time."""
+    clock, table = ManualClock("2026-11-20T22:00:00+00:00"), Table()
+    begun, shown = lives_that_a_kill_ends(table, clock, {**NIGHT, "cron": "*/5 * * * *"}, 3, minutes=6)
+    assert begun == ["nightly 2026-11-20T23:00:00.000Z", "nightly 2026-11-20T23:05:00.000Z"]
+    assert shown.failure is not None
+
+
+def test_a_run_that_was_committed_and_not_recorded_has_not_failed() -> None:
+    """A second begin that committed the run, and was killed before that was recorded, counts as run."""
+    clock, table = ManualClock("2026-11-20T22:00:00+00:00"), Table()
+    begun, shown = lives_that_a_kill_ends(table, clock, NIGHT, 3, is_done=True)
+    assert len(begun) == 2
+    assert (shown.last_run, shown.failure) == ("2026-11-20T23:00:00.000Z", None)
 
 
 def test_a_run_whose_record_fails_is_recorded_by_the_next_wake_up() -> None:
