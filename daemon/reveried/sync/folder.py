@@ -146,12 +146,7 @@ class Folder:
         scanned, written = await self.in_thread(self._scan_and_write, paths, deep=deep, answer=answer)
         outcome.read += scanned.files_read
         if written is None:
-            try:
-                committed = await self._commit(scanned, outcome)
-            except Conflict as conflict:
-                if not conflict.details.get("stale"):
-                    raise
-                return WriteResult(rescan=scanned.paths | scanned.waiting)
+            committed = await self._commit(scanned, outcome)
             await self._note_redacted(scanned.plan, committed)
             written = await self.in_thread(self.write, scanned, committed)
         outcome.written += written.written
@@ -404,8 +399,9 @@ class Folder:
         root, baselines = self._root, self.baselines
         if root is None:
             return WriteResult()
-        result, operations = WriteResult(handled=bool(scanned.paths), rescan=set(scanned.waiting)), committed.operations
-        plan = scanned.plan.without(committed.failed)
+        operations, stale = committed.operations, committed.stale
+        result = WriteResult(handled=bool(scanned.paths - stale), rescan=scanned.waiting | stale)
+        plan = scanned.plan.without(committed.failed.keys() | stale)
         changed = [baseline.with_operation(operations.get(baseline.path, 0)) for baseline in plan.baselines]
         baselines.update(changed, scanned.stamps)
         baselines.remove(plan.removed_baselines)
@@ -744,12 +740,14 @@ def _forget_intention(root: Root, baselines: Baselines, change: Write | Remove, 
 def _retry_parts(space: str, part: Plan, error: BaseException, committed: CommitResult) -> list[Plan]:
     """Return a failed part of a plan as parts of one path each; of a part of one path record the failure, return [].
 
-    So one document that the store refuses fails alone. Raises the error if it is not about the part: a stale plan, a
-    full disk, a busy writer.
+    So one document that the store refuses fails alone, and a stale part is scanned again. Raises the error if it is not
+    about the part: a full disk, a busy writer.
     """
-    stale = isinstance(error, Conflict) and error.details.get("stale")
     failure = failure_of(error)
-    if stale or isinstance(error, (StorageFailed, DiskFull, Busy)):
+    if isinstance(error, Conflict) and error.details.get("stale"):
+        committed.stale |= part.paths
+        return []
+    if isinstance(error, (StorageFailed, DiskFull, Busy)):
         raise error
     single_paths = list(sync.split_plan(part, most=1))
     if len(single_paths) > 1:

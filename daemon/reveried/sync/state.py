@@ -336,10 +336,14 @@ class ScanResult:
 
 @dataclass(slots=True)
 class CommitResult:
-    """The result of committing a plan's store side: the operation of each put document, and the errors, by path."""
+    """The result of committing a plan's store side: the operation of each put document, and the errors, by path.
+
+    `stale` are the paths of parts whose documents have changed since the scan: they are scanned again.
+    """
 
     operations: dict[str, int] = field(default_factory=dict)
     failed: dict[str, ReverieError] = field(default_factory=dict)
+    stale: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)

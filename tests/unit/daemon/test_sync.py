@@ -19,12 +19,13 @@ from reverie import _native
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed, ValidationError
 from reverie.ids import new_id
 from reverie.redact import Redactor, Span
-from reverie.store import Done, Kind, Store, Write, Writer
+from reverie.store import Done, Kind, RedactionRecord, Store, Write, Writer
 from reverie.sync.root import SPACE_FILE, Root
 from reverie.sync.swap import write_file
 from reverie.usecases import documents
 from reverie.usecases.by import By
 from reverie.usecases.consolidation import save_archive
+from reverie.usecases.sync import PART_PATHS
 from reveried.sync import projections
 from reveried.sync.folder import Folder
 from reveried.sync.service import SyncService
@@ -103,6 +104,39 @@ def test_a_failing_file_blocks_no_other_one(tmp_path: Path, store: Store, error:
         await sick.close()
 
     asyncio.run(run())
+
+
+def test_a_stale_part_leaves_the_others_done(tmp_path: Path, store: Store) -> None:
+    """A document that changes during the pass is scanned again; what was committed beside it is recorded at once."""
+    root = tmp_path / "root"
+    names = [f"facts/{number:03}.md" for number in range(2 * PART_PATHS)]
+    (root / "default" / "facts").mkdir(parents=True)
+    for name in names:
+        text = "- password: kq7Xv2LmZ9rTb4Wc\n" if name in {names[0], names[-1]} else "- a line\n"
+        (root / "default" / name).write_text(f"# {name}\n\n{text}", encoding="utf-8")
+    committed: list[set[str]] = []
+
+    class Watched(Folder):
+        def write(self, scanned: ScanResult, result: CommitResult) -> WriteResult:
+            committed.append(set(result.operations))
+            if len(committed) == 1:
+                self._submit = submit_to(store)
+            return super().write(scanned, result)
+
+    async def run() -> None:
+        submit = failing_submit(store, names[-1], Conflict("it changed", stale=True))
+        sync = sync_service(store, root, submit)
+        sync.folder("default").__class__ = Watched
+        outcome = await sync.sync("default", None, whole=True)
+        assert outcome.adopted == len(names)
+        assert sync.status("default").refused == []
+        await sync.close()
+
+    asyncio.run(run())
+    assert committed[:2] == [set(names[:PART_PATHS]), set(names[PART_PATHS:])]
+    with store.reader("default") as reader:
+        places = {place.key for _, record in reader.records(RedactionRecord) for place in record.places}
+    assert places == {names[0], names[-1]}
 
 
 class _Panicking(Redactor):
