@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import orjson
 
@@ -21,10 +21,32 @@ from reverie.models import Entry, EntryKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from types import ModuleType
 
 
-FORMATS: Final[Mapping[str, ModuleType]] = {"codex": codex, "pi": pi, "claude-code": claude_code}
+class Format(Protocol):
+    """What the module of a format has.
+
+    Of an entry, `content` are blocks of the Messages API; the result of a failed call has `is_error`, and text that the
+    client wrote, not the person, makes an entry of kind META: else it is learnt as the person's word.
+    """
+
+    def is_line(self, line: dict[str, Any]) -> bool:
+        """Return True for a line of the format, and for the `extra` of an entry that was made of one."""
+        ...
+
+    def entry_of(self, value: dict[str, Any], number: int) -> tuple[Entry, Problem | None]:
+        """Return the entry of a line and a problem to report or None; `extra` keeps what `is_line` looks at.
+
+        Modifies `value`. `number` is the line's, from 1. Raises Unreadable.
+        """
+        ...
+
+    def json_object_of(self, entry: Entry) -> dict[str, Any]:
+        """Return the JSON object that an entry was made of."""
+        ...
+
+
+FORMATS: Final[Mapping[str, Format]] = {"codex": codex, "pi": pi, "claude-code": claude_code}
 """The importer module of each program's format, in the order in which they are asked; the most lenient is last."""
 
 _FOLDER_NAME: Final = b'"cwd"'
@@ -60,8 +82,7 @@ def json_object_of(entry: Entry) -> dict[str, Any]:
         raise ValidationError(
             f"line {entry.line} could not be read and has no JSON", hint="use its raw text", line=entry.line
         )
-    line: dict[str, Any] = _format_of(entry.extra).json_object_of(entry)
-    return line
+    return _format_of(entry.extra).json_object_of(entry)
 
 
 def folder_of(extra: dict[str, Any]) -> str | None:
@@ -179,7 +200,7 @@ def _program_of_line(line: dict[str, Any]) -> str | None:
     return next((program for program, module in FORMATS.items() if module.is_line(line)), None)
 
 
-def _format_of(line: dict[str, Any]) -> ModuleType:
+def _format_of(line: dict[str, Any]) -> Format:
     """Return the importer module of a line's format; the fields that an entry keeps of its line suffice.
 
     A line of no known form, such as `{"role": "user", "content": "hello"}`, is read as Claude Code's.
