@@ -208,31 +208,36 @@ class Scheduler:
         A stop of the daemon is neither: it takes the begin back.
         """
         log = logger("reveried.scheduler")
-        key, at = (schedule.space, schedule.record.id), text_of(due)
-        job, run, begun = schedule.record.job, f"{schedule.record.id} {at}", schedule.record.begun or []
+        key, at, begun = (schedule.space, schedule.record.id), text_of(due), schedule.record.begun or []
         failure = None
         try:
+            if len(begun) < BEGUN_MAX:
+                await self._record(key, begun=[*begun, at])
             try:
-                if len(begun) < BEGUN_MAX:
-                    await self._record(key, begun=[*begun, at])
-                    await self._runners[job](schedule.space, schedule.record.options, run)
-                elif job not in self._done or not await self._done[job](schedule.space, run):
-                    raise ReverieError(
-                        "the daemon ended twice while it was made",
-                        hint="reverie logs has what came before; the next run is at its usual time",
-                    )
+                await self._make(schedule, f"{schedule.record.id} {at}", len(begun))
             except asyncio.CancelledError:
                 await self._record(key, begun=begun or None)
                 raise
             except BaseException as error:
                 cause = failure_of(error)
-                log.exception("a scheduled run failed", job=job, exc_info=error)
+                log.exception("a scheduled run failed", job=schedule.record.job, exc_info=error)
                 failure = FailureRecord(cause.code, cause.message, cause.hint)
             ran = [*schedule.record.ran, cron_expression.run_key(schedule.cron, schedule.zone, due)][-RAN_KEPT:]
             await self._record(key, last_run=at, ran=ran, failure=failure, begun=None)
         finally:
             self._running.discard(key)
         self._set_timer()
+
+    async def _make(self, schedule: Schedule, run: str, begun: int) -> None:
+        """Make a run; one behind too many begins without an end is not made, and raises unless it was committed."""
+        job = schedule.record.job
+        if begun < BEGUN_MAX:
+            await self._runners[job](schedule.space, schedule.record.options, run)
+        elif job not in self._done or not await self._done[job](schedule.space, run):
+            raise ReverieError(
+                "the daemon ended twice while it was made",
+                hint="reverie logs has what came before; the next run is at its usual time",
+            )
 
     async def _record(self, key: tuple[str, str], **fields: Any) -> None:
         """Write these fields of a schedule, and then change it in memory; one that was removed stays so."""

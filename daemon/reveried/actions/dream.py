@@ -1,4 +1,4 @@
-"""Dream: decided in the compute process, with its documents then put on disk."""
+"""Dream: decided in the compute process; `execute` writes its documents to the folder at the end."""
 
 from __future__ import annotations
 

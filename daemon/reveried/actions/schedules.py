@@ -33,7 +33,8 @@ def register_scheduled_jobs(services: Services) -> None:
 async def dream_by_schedule(services: Services, space: str, token_budget: int | None, run: str) -> None:
     """Make a scheduled dream; a failed one is recorded among the dreams, since no caller waits for its answer.
 
-    Its idempotency key is the name of its `run`: one that was committed before a crash is not made again.
+    Its idempotency key is the name of its `run`: one that was committed before a crash is not made again, and a repeat
+    writes the files that the first one may not have come to.
     """
     # Imported where they run, here and below: at the start they are only registered.
     from reverie.usecases import dream as use_dream  # noqa: PLC0415

@@ -61,7 +61,9 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
         pairs.append(("Schedule", f"{row.cron} {row.timezone}, next {zoned(row.next_run)}"))
         if row.failure is not None:
             hint = f"; {row.failure.hint}" if row.failure.hint else ""
-            pairs.append(("", f"its run of {when(row.last_run)} failed ({row.failure.code}): {row.failure.message}{hint}"))
+            pairs.append(
+                ("", f"its run of {when(row.last_run)} failed ({row.failure.code}): {row.failure.message}{hint}")
+            )
     if status.candidates:
         pairs.append(("To review", f"{counted(status.candidates, 'change')}; reverie review"))
     if status.paused_since is not None:

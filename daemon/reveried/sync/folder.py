@@ -1,7 +1,8 @@
 """One space's folder: its state, and the pass that brings it and the store together.
 
-A pass (`sync`) scans, plans, commits the plan's store side through the writer, and writes the files. Nothing is locked
-between these steps. Each checks what it relies on, and what changed meanwhile is scanned again by the next pass.
+A pass (`sync`) scans, plans, commits the plan's store side through the writer, and writes the files; one pass of a
+folder runs at a time. Neither store nor files are locked between these steps. Each checks what it relies on, and what
+changed meanwhile is scanned again by the next pass.
 """
 
 from __future__ import annotations
@@ -257,7 +258,7 @@ class Folder:
 
         def plan_of(states: list[PathState]) -> Plan:
             return reconcile(
-                [self._compared(reader, state, redact, is_one=is_one) for state in states],
+                [self._with_older(reader, state, redact, is_one=is_one) for state in states],
                 redact=redact,
                 now_ms=self._now_ms(),
                 stamp=self._stamp(),
@@ -286,7 +287,7 @@ class Folder:
         return result
 
     @staticmethod
-    def _compared(
+    def _with_older(
         reader: Reader, state: PathState, redact: Callable[[str], RedactionView], *, is_one: bool
     ) -> PathState:
         """Return the state of a path with the earlier version whose text a save has exactly, if there is one."""
@@ -348,7 +349,10 @@ class Folder:
         )
 
     async def _commit(self, scanned: ScanResult, outcome: SyncOutcome) -> CommitResult:
-        """Commit a plan's store side, some parts at a time; a part that fails holds no other one back."""
+        """Commit a plan's store side, some parts at a time; a part that fails or is stale holds no other one back.
+
+        Raises the error of a store that can commit nothing; what was committed before is found by the next scan.
+        """
         committed = CommitResult()
         # Parts of baselines alone are not committed here: `save_baselines` saves them in bulk later.
         parts = deque(part for part in sync.split_plan(scanned.plan) if part.puts or part.deletes)

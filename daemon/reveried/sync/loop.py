@@ -283,7 +283,7 @@ class SyncLoop:
             if self._logged.get(what) != f"{code}: {error}":
                 self._logged[what] = f"{code}: {error}"
                 unsynced = logger("reveried.sync")
-                unsynced.error("a folder cannot be kept", space=self._space, what=what, code=code, why=str(error))
+                unsynced.error("a folder could not be synced", space=self._space, what=what, code=code, why=str(error))
             return False
         self._logged.pop(what, None)
         return True

@@ -209,7 +209,8 @@ class ScheduleRecord(StoredRecord, frozen=True, kw_only=True):
     """A schedule: the job, its cron expression and its last run. Key: (schedule,).
 
     `ran` are the local times of past runs, which a clock set back must not repeat. `failure` is why the last run
-    failed, None where it did not. `begun` has the fire times of the runs that were begun since the last one with an end.
+    failed, None where it did not. `begun` has the fire times of the runs that were begun since the
+    last one with an end.
     """
 
     KIND: ClassVar[Kind] = Kind.SCHEDULE
