@@ -265,8 +265,9 @@ class Memory(msgspec.Struct, frozen=True):
     """A memory: one durable item, a block of the markdown document at `document`.
 
     `project` is the name of the project that it belongs to, empty for what concerns the person; None where an older
-    release stored it (`documents.layout.memory_project`). `access_count` and `last_accessed_at` are stored
-    apart, in an `AccessRecord`, from which a reader fills them.
+    release stored it (`documents.layout.memory_project`). In a record `access_count` and
+    `last_accessed_at` are 0 and None: they are stored apart, in an `AccessRecord`, and filled in by
+    `AccessCounts.with_access`.
     """
 
     id: str

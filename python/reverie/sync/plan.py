@@ -6,7 +6,8 @@ text of a document is always the redacted one; only `PathState.data` and a `Reda
 A plan is carried out in this order, and may stop after any step:
 
 1. `puts` and `deletes` with the `baselines` and `removed_baselines` of their paths, in one transaction or in several:
-   all of one path in one, a conflict copy with the path that it is of, and both paths of a move. If a `basis` is no
+   all of one path in one (but for a put's `before`, an operation of its own), a conflict copy with the path that it is
+   of, and both paths of a move. If a `basis` is no
    longer the document's current operation, the transaction is refused and its paths are scanned again. Baselines of
    paths without a change of the store are saved later, in bulk. One plan of a folder is carried out at a time.
 2. Each of `writes` and `removals` in the folder. One that meets another file than it expects is not made; the path is

@@ -51,7 +51,7 @@ def wording(record: MemoryRecord) -> Wording:
 
 
 def memory_answer(record: MemoryRecord) -> wire.Memory:
-    """Return a memory as the API shows it."""
+    """Return a memory as the API shows it: what is not named here is copied from the field of the same name."""
     return mapped(
         record,
         wire.Memory,

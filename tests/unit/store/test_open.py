@@ -311,22 +311,22 @@ def test_a_damaged_guard_is_not_read() -> None:
     assert RollbackGuard.from_bytes(data[:-1]) is None
 
 
-def m005_later(txn: lmdb.Transaction[bytes]) -> None:
+def m999_later(txn: lmdb.Transaction[bytes]) -> None:
     txn.put(b"later", b"")
 
 
 def test_migrations_run_once_in_order(path: Path) -> None:
     opened(path).close()
     for _ in range(2):
-        store = opened(path, migrations=(*MIGRATIONS, m005_later))
-        assert store._header.applied == [*(step.__name__ for step in MIGRATIONS), "m005_later"]
+        store = opened(path, migrations=(*MIGRATIONS, m999_later))
+        assert store._header.applied == [*(step.__name__ for step in MIGRATIONS), "m999_later"]
         store.close()
-    with pytest.raises(StorageFailed, match=r"newer version of reverie .*m005_later") as caught:
+    with pytest.raises(StorageFailed, match=r"newer version of reverie .*m999_later") as caught:
         opened(path)
     assert caught.value.hint
 
 
-def m004_failing(txn: lmdb.Transaction[bytes]) -> None:
+def m999_failing(txn: lmdb.Transaction[bytes]) -> None:
     txn.put(b"half", b"")
     raise ValueError("no")
 
@@ -335,7 +335,7 @@ def test_a_failed_migration_changes_nothing(path: Path) -> None:
     with opened(path) as store:
         put(store, Kind.MEMORY, ("m",), {"n": 1})
     with pytest.raises(ValueError, match="no"):
-        opened(path, migrations=(*MIGRATIONS, m004_failing))
+        opened(path, migrations=(*MIGRATIONS, m999_failing))
     with opened(path) as store, store.reader(SPACE) as reader:
         assert reader.get(Kind.MEMORY, ("m",)) == {"n": 1}
     with raw(path) as txn:

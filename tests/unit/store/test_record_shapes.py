@@ -47,7 +47,9 @@ def test_the_shape_of_the_records_is_that_of_the_newest_migration() -> None:
 
     assert len(shape) > 60
     assert list(SHAPES) == [newest]
-    assert SHAPES[newest] == hashlib.sha256(text.encode()).hexdigest()[:16], "a migration is missing"
+    assert SHAPES[newest] == hashlib.sha256(text.encode()).hexdigest()[:16], (
+        "a migration is missing, or its hash here is old"
+    )
 
 
 @pytest.mark.parametrize("name", [step.__name__ for step in MIGRATIONS])
