@@ -71,7 +71,7 @@ def operation_number(text: str) -> int:
 
 def operation_answer(reader: Reader, record: OperationRecord) -> wire.Operation:
     """Return an operation as the API shows it."""
-    undone = re.fullmatch(r"undo (\d+)", record.why)
+    undone = undone_by(record)
     return mapped(
         record,
         wire.Operation,
@@ -79,8 +79,14 @@ def operation_answer(reader: Reader, record: OperationRecord) -> wire.Operation:
         parent=str(record.parent) if record.parent else None,
         changes=change_answers(record),
         undoable=is_undoable(reader, record),
-        undoes=undone[1] if undone else None,
+        undoes=None if undone is None else str(undone),
     )
+
+
+def undone_by(record: OperationRecord) -> int | None:
+    """Return the operation that an operation is the undo of; None for any other one."""
+    undone = re.fullmatch(r"undo (\d+)", record.why)
+    return None if undone is None else int(undone[1])
 
 
 def change_answers(record: OperationRecord) -> list[wire.OperationChange]:
@@ -120,12 +126,10 @@ def is_undoable(reader: Reader, record: OperationRecord) -> bool:
 
 def _is_undone(reader: Reader, record: OperationRecord) -> bool:
     """Return True if an undo of this operation is what last changed one of its records: it reverts all or nothing."""
-    for change in record.changes:
-        latest = reader.latest(change.kind, tuple(change.key)) if RULES[change.kind].undo == "restore" else None
-        later = reader.load(OperationRecord, (latest,)) if latest not in (None, record.seq) else None
-        if later is not None and later.why == f"undo {record.seq}":
-            return True
-    return False
+    restorable = (change for change in record.changes if RULES[change.kind].undo == "restore")
+    later = {reader.latest(change.kind, tuple(change.key)) or 0 for change in restorable} - {record.seq}
+    operations = (reader.load(OperationRecord, (number,)) for number in later)
+    return any(one is not None and undone_by(one) == record.seq for one in operations)
 
 
 def _is_purged(reader: Reader, record: OperationRecord) -> bool:
