@@ -26,6 +26,7 @@ from reveried.http.route import serves
 from reveried.routes.purge import run_purge
 
 if TYPE_CHECKING:
+    from reverie.store import Reader
     from reverie.usecases.by import By
     from reveried.http.types import Call
 
@@ -145,6 +146,7 @@ async def delete_document(call: Call) -> wire.DocumentDeleted:
                 hint="leave `purge` and If-Match out, or delete its documents one by one",
                 field="folder",
             )
+        await _require_own(call, call.params["path"])
         return await write(call.services, documents.delete_folder, call.by, call.params["path"])
     try:
         if query.purge:
@@ -176,6 +178,30 @@ async def _require_read(call: Call) -> None:
                 hint="read it, and send its ETag as If-Match",
                 reason="unread",
             )
+
+
+async def _require_own(call: Call, folder: str) -> None:
+    """Refuse an agent's token that deletes a folder with a person's words: there is no ETag that says it has read them.
+
+    Raises:
+        Conflict: a document there has words of a person.
+    """
+    if call.agent is None:
+        return
+    prefix = f"{folder.rstrip('/')}/"
+    await call.services.sync_service.read_saves(call.space, None)
+
+    def first(reader: Reader) -> str | None:
+        records = (record for _, record in reader.records(DocumentRecord) if record.path.startswith(prefix))
+        return next((record.path for record in records if has_words_of_person(reader, record)), None)
+
+    path = await read(call.services, call.space, first)
+    if path is not None:
+        raise Conflict(
+            f"{path} holds what a person wrote",
+            hint="read the documents of the folder, and delete each with its ETag as If-Match",
+            reason="unread",
+        )
 
 
 async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:

@@ -45,7 +45,7 @@ async def list_spaces(call: Call) -> wire.Page[wire.Space]:
     return wire.Page(items=items, next=shown[-1] if len(behind) > len(shown) else None)
 
 
-_owned = partial(serves, hint="run `reverie token list` without REVERIE_TOKEN and --token")
+_owned = partial(serves, hint="as the owner, run it without REVERIE_TOKEN and --token")
 
 
 @_owned(Spaces.create_space, owner="create spaces")

@@ -272,10 +272,12 @@ def moved_paths(reader: Reader, path: str, to: str) -> dict[str, str]:
     Raises:
         NotFound: there is neither a document nor a folder at `path`.
         Conflict: a document is at a new path, or one that is the same name on other systems.
-        ValidationError: a new path is no name for a document, or is inside the folder that is moved.
+        ValidationError: a new path is the old one, no name for a document, or inside the folder that is moved.
     """
     path, to = path.strip("/"), to.strip("/")
     if reader.load(DocumentRecord, (path,)) is not None:
+        if path == to:
+            raise ValidationError(f"{path} is there already", hint="give another path", field="to")
         moved = {path: writable_path(to)}
     else:
         records = below(reader, path)

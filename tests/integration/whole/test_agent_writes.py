@@ -9,7 +9,7 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import Conflict
+from reverie.errors import Conflict, ValidationError
 from support.daemon import Daemon
 
 
@@ -77,3 +77,24 @@ def test_a_token_replaces_no_persons_words_unread(daemon: Daemon, client: Client
         agent.put_document(f"facts/{way}-own.md", "# Own\n\n- The agent wrote this\n")
         write(f"facts/{way}-own.md")
         write(path, client.document(path).etag)
+
+
+def test_a_token_deletes_no_folder_with_a_persons_words(daemon: Daemon, client: Client) -> None:
+    """A folder has no ETag: an agent's token deletes one without a person's words alone."""
+    path = "facts/buoys/red.md"
+    client.remember(wire.CreateMemory("The buoy is red", type="fact", author="person", document=path))
+    token = str(client.create_token("default", agent="coder").token)
+    with Client(daemon.socket, token=token) as agent:
+        agent.put_document("facts/floats/own.md", "# Own\n\n- The agent wrote this\n")
+        with pytest.raises(Conflict, match=path) as refused:
+            agent.delete_folder("facts/buoys")
+        assert "If-Match" in (refused.value.hint or "")
+        assert agent.delete_folder("facts/floats").documents == 1
+    assert client.delete_folder("facts/buoys").documents == 1
+
+
+def test_a_document_is_not_moved_to_where_it_is(client: Client) -> None:
+    """No operation says that it was."""
+    client.put_document("guides/there.md", "# There\n")
+    with pytest.raises(ValidationError, match="there already"):
+        client.move_document("guides/there.md", "guides/there.md")
