@@ -134,3 +134,25 @@ def test_a_file_that_a_killed_daemon_had_removed_comes_back_with_the_backup() ->
         with Client(daemon.socket) as client:
             assert client.sync_now().status.missing == []
             assert client.document("guides/old.md").content == file.read_text() == "# Old guide\n"
+
+
+def test_a_purge_after_a_restore_names_every_backup() -> None:
+    """The backup that was restored, which was listed only after it was made, and one that was made later."""
+    with running_daemon() as daemon:
+        first, second = (daemon.home / name for name in ("first.backup", "second.backup"))
+        with Client(daemon.socket) as client:
+            memory = client.remember(CreateMemory(type="fact", content="The harbour gate opens with the tide"))
+
+        def run(*words: str) -> None:
+            command = [sys.executable, "-m", "reveried.cli", *words]
+            subprocess.run(command, env=environment(daemon.home), capture_output=True, check=True)
+
+        for file in (first, second):
+            run("backup", str(file))
+        assert daemon.stop() == 0
+        run("restore", str(first))
+        daemon.start()
+        with Client(daemon.socket) as client:
+            purged = client.forget(memory.id, purge=True).purged
+            assert purged is not None
+            assert [file.path for file in purged.backups][:2] == [str(first), str(second)]

@@ -7,7 +7,7 @@ import secrets
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from reverie import wire
 from reverie.errors import Conflict, DaemonNotRunning, NotFound, ReverieError
@@ -17,7 +17,7 @@ from reveried.cli.output import counted, say, size, spinner
 
 if TYPE_CHECKING:
     from reverie.places import Layout
-    from reverie.store import Store
+    from reverie.store import BackupEntry, Store
     from reverie.sync.plan import Baseline
 
 SHOWN_FILES = 5  # of those that a person saved after the backup
@@ -50,11 +50,11 @@ def restore(file: Annotated[Path, Argument("FILE", "A copy made by `reverie back
     # A restore that was killed leaves such a folder, and is repeated within the second.
     aside = store.with_name(f"store-before-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}")
     with spinner("Checking and restoring"):
-        before = _baselines_by_space(store)
+        before = _replaced(store)
         saved_since: list[str] = []
 
         def follow(draft: Path) -> None:
-            saved_since.extend(_follow(draft, before))
+            saved_since.extend(_follow(draft, before, file))
 
         restored = restore_store(file, store, aside=aside, prepare=follow)
     kept = str(aside) if aside.exists() else None
@@ -177,18 +177,27 @@ def _refuse_running_daemon() -> None:
     raise Conflict("the daemon is running and has the store open", hint="run `reverie down`, then restore again")
 
 
-def _baselines_by_space(store: Path) -> tuple[str, dict[str, dict[str, Baseline]]]:
-    """Return a store's id and the baselines of each space; ("", {}) without a store, or with one that is damaged."""
+class _Replaced(NamedTuple):
+    """What a store knew that a restored one replaces: its id, the baselines of each space, the backups made of it."""
+
+    store_id: str
+    baselines: dict[str, dict[str, Baseline]]
+    backups: list[BackupEntry]
+
+
+def _replaced(store: Path) -> _Replaced:
+    """Return what a store knows; nothing without a store, or of one that is damaged."""
     from reverie.redact import Redactor
     from reverie.store import IdentityRecord, Store
     from reverie.store.check import run_check
     from reverie.store.kinds import SYSTEM_SPACE
+    from reverie.usecases import restored as use_restored
     from reverie.usecases import sync
     from reveried.stored import spaces_of
 
     # Checked by another process first: reading a file that is cut off ends the process that reads it.
     if not (store / "data.mdb").exists() or not run_check(store).ok:
-        return "", {}
+        return _Replaced("", {}, [])
     try:
         with Store.open(store, redactor=Redactor(forgets=True)) as opened:
             baselines = {}
@@ -197,33 +206,38 @@ def _baselines_by_space(store: Path) -> tuple[str, dict[str, dict[str, Baseline]
                     baselines[space] = sync.unrecorded_baselines(reader)
             with opened.reader(SYSTEM_SPACE) as reader:
                 identity = reader.load(IdentityRecord, IdentityRecord.KEY)
+                backups = use_restored.listed(reader)
     except ReverieError:  # what it says about the folder cannot be relied on: each file is compared as a person's save
-        return "", {}
-    return identity.id if identity is not None else "", baselines
+        return _Replaced("", {}, [])
+    return _Replaced(identity.id if identity is not None else "", baselines, backups)
 
 
-def _follow(store: Path, before: tuple[str, dict[str, dict[str, Baseline]]]) -> list[str]:
-    """Let the folders follow a restored store; return the files that people saved after the backup.
+def _follow(store: Path, before: _Replaced, backup_file: Path) -> list[str]:
+    """Let the folders follow a restored store, and list its backups; return the files that people saved afterwards.
 
-    `before` is what the replaced store knew of the folders. That of a store with another id is of other folders.
+    `before` is of the store that it replaces. One with another id had other folders, and its backups are not of this.
     """
     from reverie.redact import Redactor
-    from reverie.store import IdentityRecord, Store
+    from reverie.store import BackupEntry, IdentityRecord, Store
     from reverie.store.kinds import SYSTEM_SPACE
     from reverie.usecases import restored as use_restored
     from reverie.usecases import sync
     from reverie.usecases.by import By
     from reveried.clock import text_of
 
-    old_id, old = before
     saved_since: list[str] = []
     with Store.open(store, redactor=Redactor(forgets=True)) as opened:
         with opened.reader(SYSTEM_SPACE) as reader:
             identity = reader.load(IdentityRecord, IdentityRecord.KEY)
-        if identity is None or identity.id != old_id:
-            return []
+        is_same = identity is not None and identity.id == before.store_id
         at = text_of(datetime.now(UTC))
-        for space, baselines in old.items():
+        # A backup is made before it is listed, so none lists itself, nor those that came after it.
+        backups = before.backups if is_same else []
+        if str(backup_file.resolve()) not in {entry.path for entry in backups}:
+            backups = [*backups, BackupEntry(str(backup_file.resolve()), at)]
+        by = By(SYSTEM_SPACE, "backup")
+        opened.commit([use_restored.add.write(by, entry) for entry in backups], at=at)
+        for space, baselines in before.baselines.items() if is_same else ():
             with opened.reader(space) as reader:
                 plan = use_restored.plan_baselines(reader, baselines)
             opened.commit([sync.save_baselines.write(By(space, "sync"), plan.changed, ())], at=at)
