@@ -213,6 +213,9 @@ class Compute:
             # It ended; or what it wrote is no response, and then nothing more that it writes can be read.
             self.crashed += 1
             status = await self._end(lane, gone=not isinstance(error, _GarbageError))
+            from reveried.log import logger  # noqa: PLC0415 - the child, which has this module too, logs nothing
+
+            logger("reveried.compute").error("the compute process ended", job=job, exit_status=status, why=str(error))
             raise ComputeFailed(
                 f"The compute process ended during {job}.", hint="Try again; reverie logs.", exitStatus=status
             ) from error

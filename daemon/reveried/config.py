@@ -108,7 +108,9 @@ class Daemon(Section, frozen=True):
     body_seconds: float = 10.0  # between two parts of a body
     idle_seconds: float = 60.0  # of a connection without a request: as long as clients keep theirs
     write_seconds: float = 30.0  # that a client may leave its answer unread, which is held in memory
-    drain_seconds: float = 20.0  # to finish running requests when stopping; systemd kills after 90
+    drain_seconds: float = (
+        20.0  # to finish running requests when stopping; running jobs get as long again; systemd kills after 60
+    )
     compute_idle_seconds: float = 60.0  # that a compute process stays without work: starting costs a second
     compute_seconds: float = 600.0  # of one job: a hundred times the longest that was measured
     subscribers: int = 64  # event streams at once; each holds a queue

@@ -117,9 +117,9 @@ def logs(
     Example: reverie logs -f
     """
     path = daemon_client.log_file()
+    if unit_file().exists() and (not path.exists() or _active_state("reverie.service") == "active"):
+        raise click.exceptions.Exit(_print_journal(lines, follow=follow))  # a file is of an earlier `reverie up`
     if not path.exists():
-        if unit_file().exists():
-            raise click.exceptions.Exit(_print_journal(lines, follow=follow))
         raise NotFound(f"there is no log at {path} yet", hint="run `reverie up`; a service writes to journalctl --user")
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - _LOGS_TAIL_BYTES))
@@ -220,16 +220,17 @@ def stop_daemon(pid: int) -> None:
     """
     from reveried.stop_note import StopNote
 
-    data_dir, said = daemon_client.layout().data_dir, ""
+    data_dir, said, begun = daemon_client.layout().data_dir, "", False
     os.kill(pid, signal.SIGTERM)
     began = time.monotonic()
     while is_alive(pid):
         seconds = time.monotonic() - began
         waits_for = StopNote.read(data_dir)
+        begun = begun or bool(waits_for)  # the note is gone some moments before the process is
         if waits_for and waits_for != said and seconds > STOP_SAID_S:
             said = waits_for
             sys.stderr.write(f"Waiting for {waits_for}; Ctrl-C leaves it to end by itself.\n")
-        if not waits_for and seconds > STOP_MAX_S:
+        if not begun and seconds > STOP_MAX_S:
             raise StorageFailed(
                 f"the daemon (process {pid}) has not begun to stop after {STOP_MAX_S:g} s: it hangs, or was stopped",
                 hint=waiting.wake_hint(str(pid)),

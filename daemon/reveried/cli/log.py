@@ -24,6 +24,7 @@ _ROUTINE = frozenset(
         "import.chunk",
         "memory.access",
         "memory.list",
+        "schedule",
         "files.intended",
         "files.recorded",
         "files.written",
@@ -71,7 +72,7 @@ def log(
     elif not hidden:
         say("No operations yet.")
     if hidden:
-        say(f"Routine operations not shown: {hidden:,} (appends, import steps, lists); --all shows them.")
+        say(f"Routine operations not shown: {hidden:,} (appends, import steps, lists, schedules); --all shows them.")
 
 
 def _subjects(client: Client, operations: list[wire.Operation]) -> list[str]:

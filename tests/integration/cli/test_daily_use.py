@@ -21,7 +21,7 @@ from reverie.errors import Starting, StorageFailed
 from reverie.places import Layout
 from reveried.cli import daemon, daemon_client, main
 from reveried.demo.session import SESSION, sample
-from reveried.stop_note import StopNote
+from reveried.stop_note import NAME, StopNote
 from support.cli import Cli, Outcome
 
 
@@ -186,7 +186,7 @@ def test_following_the_log(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_log_of_a_service(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the daemon is a service and has no log file, `logs` runs journalctl."""
+    """If the daemon is a service that runs, or has no log file, `logs` runs journalctl."""
     unit = home / ".config" / "systemd" / "user" / "reverie.service"
     unit.parent.mkdir(parents=True)
     unit.touch()
@@ -198,6 +198,15 @@ def test_log_of_a_service(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     done = cli("logs", "-f", "-n", "9")
     assert (done.code, done.out) == (7, "--user --unit reverie --lines 9 --follow\n")
+
+    # A file that is there is of a daemon that `up` started, unless the service runs now.
+    daemon_client.log_file().parent.mkdir(parents=True)
+    daemon_client.log_file().write_text("earlier\n")
+    assert cli("logs").out == "earlier\n"
+    systemctl = home / "bin" / "systemctl"
+    systemctl.write_text("#!/bin/sh\necho active\n")
+    systemctl.chmod(0o755)
+    assert cli("logs").out == "--user --unit reverie --lines 50\n"
 
 
 def test_a_daemon_that_cannot_start(cli: Cli, home: Path) -> None:
@@ -245,7 +254,9 @@ def test_down_waits_as_long_as_work_goes_on(
     data_dir = Layout.current().data_dir
     data_dir.mkdir(parents=True, exist_ok=True)
     note = StopNote(data_dir)
-    working = subprocess.Popen(["sh", "-c", "trap 'sleep 1; exit 0' TERM; echo up; sleep 60 & wait"], stdout=-1)
+    # Its note goes a moment before the process does.
+    ends = f"sleep 0.5; rm {data_dir}/{NAME}; sleep 0.5; exit 0"
+    working = subprocess.Popen(["sh", "-c", f"trap '{ends}' TERM; echo up; sleep 60 & wait"], stdout=-1)
     assert working.stdout is not None
     working.stdout.readline()
     note.say("2 jobs (dream, import)")
@@ -253,7 +264,6 @@ def test_down_waits_as_long_as_work_goes_on(
     working.wait()
     working.stdout.close()
     assert "Waiting for 2 jobs (dream, import)" in capsys.readouterr().err
-    note.remove()
     assert StopNote.read(data_dir) == ""
 
 
