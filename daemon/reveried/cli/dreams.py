@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ValidationError
-from reveried.cli.changes import print_changes, print_proposals
+from reveried.cli.changes import print_changes, print_fallback, print_proposals
 from reveried.cli.command import Answer, Argument, Budget, Ended, Json, Limit, Option
 from reveried.cli.ids import all_items
 from reveried.cli.output import counted, print_fields, print_table, print_text, say, size, when, zoned
@@ -52,6 +52,7 @@ def dream(
         ("Archive", answer.archive),
         ("Index", "updated" if answer.index_updated else None),
     )
+    print_fallback(answer.fallback)
     print_proposals(answer.proposals)
 
 

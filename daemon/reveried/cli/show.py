@@ -167,6 +167,7 @@ def _dream(client: Client, what: str) -> Answer:
         ("Changes", ", ".join(f"{number:,} {action}" for action, number in record.counts.items() if number)),
         ("Waiting", record.waiting or None),
         ("Failed", None if record.failure is None else f"{record.failure.message} ({record.failure.code})"),
+        ("Fallback", record.fallback and f"without the model: {record.fallback}"),
         ("Archive", record.archive),
         ("Operation", record.operation),
     )

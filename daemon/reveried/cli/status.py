@@ -57,6 +57,8 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
     if status.last_dream is not None:
         waiting = f"; {status.last_dream.waiting:,} memories wait for the next" if status.last_dream.waiting else ""
         pairs.append(("Last dream", f"{when(status.last_dream.at)} ({status.last_dream.id}){waiting}"))
+        if status.last_dream.fallback:
+            pairs.append(("", f"without the model: {status.last_dream.fallback}"))
     for row in status.schedules or ():
         pairs.append(("Schedule", f"{row.cron} {row.timezone}, next {zoned(row.next_run)}"))
         if row.failure is not None:

@@ -66,11 +66,11 @@ class DreamRecord(StoredRecord, frozen=True, kw_only=True):
     to this id. A dream that has read everything has its own operation there. `waiting` is how many memories it has
     left to the next one; of those before `through`, only the ones in `oversized` wait, because each of them alone
     exceeds the largest budget. A failed dream has `failure`, no archive, and the `through` of the dream before it, and
-    counts for nothing else. Key: (dream,).
+    counts for nothing else. `fallback` is what a model was asked for and did not decide, and why. Key: (dream,).
     """
 
     KIND: ClassVar[Kind] = Kind.DREAM
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("throughMemory", "failure")
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("throughMemory", "failure", "fallback")
 
     id: str
     at: str
@@ -86,6 +86,7 @@ class DreamRecord(StoredRecord, frozen=True, kw_only=True):
     waiting: int = 0
     oversized: list[str] = field(default_factory=list)
     failure: FailureRecord | None = None
+    fallback: DerivedText | None = None
 
 
 class BaselineRecord(StoredRecord, Generic[T], frozen=True, kw_only=True):

@@ -97,12 +97,17 @@ def m005_begun_runs(txn: lmdb.Transaction[bytes]) -> None:
     """Allow the field `begun` of a schedule, without which a run that ends the daemon is begun again and again."""
 
 
+def m006_dream_fallbacks(txn: lmdb.Transaction[bytes]) -> None:
+    """Allow the field `fallback` of a dream, which older versions would drop."""
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_first_form,
     m002_packed_records,
     m003_briefs_and_doubts,
     m004_redactions,
     m005_begun_runs,
+    m006_dream_fallbacks,
 )
 """Every migration in the order in which they run, stored by name once applied.
 

@@ -7,6 +7,7 @@ that is changed while it waits gets a later place, but is not lost. `dream_plan`
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import TypeAlias
 
 import msgspec
@@ -15,10 +16,11 @@ from reverie import tokenizer, wire
 from reverie.decode import convert
 from reverie.errors import Conflict, NotFound, ReverieError
 from reverie.language_model.requests import Outcome
-from reverie.store import ArchiveRecord, DreamRecord, FailureRecord, Kind, Reader, Writer
+from reverie.store import ArchiveRecord, DreamRecord, FailureRecord, Kind, OperationRecord, Reader, Writer
 from reverie.usecases import consolidation
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
+from reverie.usecases.history import undone_by
 from reverie.usecases.usage import record_use
 
 Position: TypeAlias = tuple[int, str]
@@ -75,14 +77,26 @@ def snapshot(reader: Reader, terms: Terms, *, token_budget: int | None, max_toke
 
 
 def _changed(reader: Reader, last: DreamRecord | None) -> list[Position]:
-    """Return operation and id of each memory that no dream has read since it was written, oldest operation first."""
+    """Return operation and id of each memory that no dream has read since it was written, oldest operation first.
+
+    What the undo of a dream restored was read by that dream, whose changes the next one would make again.
+    """
     oversized = set(last.oversized) if last is not None else set()
+    restored = cache(partial(_is_undone_dream, reader))
     places = []
     for key in reader.keys(Kind.MEMORY):
         position = (reader.version(Kind.MEMORY, key) or 0, str(key[0]))
-        if last is None or _is_behind(position, last) or position[1] in oversized:
+        if last is None or position[1] in oversized or (_is_behind(position, last) and not restored(position[0])):
             places.append(position)
     return sorted(places)
+
+
+def _is_undone_dream(reader: Reader, operation: int) -> bool:
+    """Return True for an operation that is the undo of a dream."""
+    record = reader.load(OperationRecord, (operation,))
+    undone = None if record is None else undone_by(record)
+    dream = None if undone is None else reader.load(OperationRecord, (undone,))
+    return dream is not None and dream.why == commit.why
 
 
 def _is_behind(place: Position, last: DreamRecord) -> bool:
@@ -137,6 +151,7 @@ def commit(to: Writer, by: By, plan: DreamPlan, *, trigger: str) -> wire.DreamAn
         through_memory=None if plan.through is None else plan.through[1],
         waiting=plan.waiting,
         oversized=plan.oversized,
+        fallback=plan.memories.fallback or None,
     )
     to.save(record, (dream_id,))
     _announce(to, plan, archive, indexed=indexed)

@@ -56,7 +56,7 @@ def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
     if archive is None:
         return plan
     left = job.budget - archive.tokens_used
-    pages = [] if job.outcomes is None else _asked_pages(job, set(batch.taken), budget=left)
+    pages, unasked = ([], "") if job.outcomes is None else _asked_pages(job, set(batch.taken), budget=left)
     outcomes = job.outcomes or {}
     if missing := [request for _, request in pages if request.id not in outcomes]:
         return missing
@@ -69,7 +69,7 @@ def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
     plan.memories = screening.plan_changes(
         job.memories, [*asked.changes, *by_rule], at=job.terms.at, proposals=asked.proposals
     )
-    plan.memories.fallback = asked.fallback
+    plan.memories.fallback = "; ".join(filter(None, (unasked, asked.fallback)))
     plan.archive, plan.sha256 = _archive_with(archive, asked)
     plan.tokens_used = archive.tokens_used + asked.tokens_used
     plan.sources = [source.id for source in archive.sources]
@@ -80,10 +80,13 @@ def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
     return plan
 
 
-def _asked_pages(job: DreamJob, taken: set[str], *, budget: int) -> list[tuple[ConsolidationPage, ModelRequest]]:
+def _asked_pages(
+    job: DreamJob, taken: set[str], *, budget: int
+) -> tuple[list[tuple[ConsolidationPage, ModelRequest]], str]:
     """Return pages of memories with a request to the model for each: as many as fit `budget` tokens with their answers.
 
-    `taken` are the memories of the dream; each is shown with those near it in its project.
+    `taken` are the memories of the dream; each is shown with those near it in its project. The text says how many pages
+    the budget has no room for; "" where it has for all.
     """
     existing = job.memories.memories
     nearby, tier = Nearby(existing), screening.tier_of(existing, job.memories.window)
@@ -92,17 +95,21 @@ def _asked_pages(job: DreamJob, taken: set[str], *, budget: int) -> list[tuple[C
         near = nearby.search(f"{memory.title or ''} {memory.content}", memory_project(memory), NEAR)
         shown |= {other.id: other for other in near}
     if len(shown) < 2:
-        return []
-    pages = []
+        return [], ""
+    pages, left_out, needed = [], 0, job.budget - budget
     for memories in memory_pages(list(shown.values())):
         page = ConsolidationPage((), tuple(memories))
         request = consolidate_request(page, (), tier)
         asked = tokenizer.count(request.system) + sum(tokenizer.count(message.content) for message in request.messages)
-        budget -= asked + OUTPUT_TOKENS
-        if budget < 0:
-            break
-        pages.append((page, request))
-    return pages
+        needed += asked + OUTPUT_TOKENS
+        if left_out or needed > job.budget:
+            left_out += 1
+        else:
+            pages.append((page, request))
+    if not left_out:
+        return pages, ""
+    which = "it" if not pages else f"it about {left_out} of {len(pages) + left_out} pages of memories"
+    return pages, f"the budget of {job.budget:,} tokens has no room to ask {which}, which {needed:,} would have"
 
 
 def _model_changes(

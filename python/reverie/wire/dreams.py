@@ -54,7 +54,8 @@ class Failure(Reply):
 class DreamRecord(Reply):
     """A past dream, or a scheduled one that failed: then `failure` says why, and nothing was changed.
 
-    `waiting` is how many memories it has left to the next dream.
+    `waiting` is how many memories it has left to the next dream. `fallback` says what a model was asked for and did not
+    decide, and why.
     """
 
     id: str
@@ -69,6 +70,7 @@ class DreamRecord(Reply):
     proposals: list[Proposal] = field(default_factory=list)
     waiting: int = 0
     failure: Failure | None = None
+    fallback: str | None = None
 
 
 class CreateSchedule(Request):

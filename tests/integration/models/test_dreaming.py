@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
 from reverie import wire
 from reverie.client import Client
-from support.daemon import running_daemon, scratch_home
+from support.cli import Outcome, run_in_process, use_daemon
+from support.daemon import Daemon, running_daemon, scratch_home
 from support.fake_model import FakeModel
 from support.waiting import wait_until
 
@@ -68,6 +70,7 @@ def test_an_answer_that_is_not_followed(
     assert answer.archive is not None
     assert fallback in (answer.fallback or "")
     assert len(client.candidates().items) == waiting
+    assert client.dream_record(str(answer.id)).fallback == answer.fallback
 
 
 def test_the_budget_bounds_what_is_asked(client: Client, model: FakeModel) -> None:
@@ -79,6 +82,49 @@ def test_the_budget_bounds_what_is_asked(client: Client, model: FakeModel) -> No
     assert answer.archive is not None
     assert answer.tokens_used <= 2_000
     assert model.requests() == []
+    assert "the budget of 2,000 tokens has no room to ask it, which " in (answer.fallback or "")
+    needed = int((answer.fallback or "").split("which ")[1].split(" ")[0].replace(",", ""))
+    for text in ("The lamp of the pier burns oil.", "A lamp burns on the pier until dawn."):
+        client.remember(wire.CreateMemory(content=text, type="fact"))
+    assert client.dream(token_budget=needed + 2_000).fallback is None
+    assert len(model.requests()) == 1
+
+
+def test_a_dream_that_was_undone_is_not_made_again(client: Client, model: FakeModel) -> None:
+    """What an undo restored is not new to the next dream; what is written after it is."""
+    first, second, *_ = remembered(client)
+    changes: tuple[dict[str, object], ...] = (
+        {"action": "UPDATE", "id": first, "content": MERGED, "tags": []},
+        {"action": "DELETE", "id": second, "mergedInto": first},
+    )
+    model.consolidate(*changes)
+    client.undo(str(client.dream().operation))
+    assert contents(client) == set(SAID)
+
+    assert client.dream().archive is None
+    assert contents(client) == set(SAID)
+    client.change_memory(second, wire.ChangeMemory(content="Herons nest on the north pier in April."))
+    assert client.dream().sources == 1
+
+
+@pytest.fixture
+def cli(
+    daemon: Daemon, token: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Outcome]:
+    """The command line of that space's person."""
+    use_daemon(daemon, monkeypatch)
+    monkeypatch.setenv("REVERIE_TOKEN", token)
+    return run_in_process(capsys)
+
+
+def test_a_dream_without_its_model_says_so(client: Client, model: FakeModel, cli: Callable[..., Outcome]) -> None:
+    """The command, the record and the status name what the model did not decide."""
+    remembered(client)
+    model.behave("consolidate", absent=True)
+
+    assert "\nWithout the model: consolidation failed (unreachable)" in cli("dream").out
+    assert "without the model: consolidation failed (unreachable)" in cli("status").out
+    assert "without the model: consolidation failed" in cli("show", client.dreams().items[0].id).out
 
 
 def test_a_dream_that_ends_the_daemon_is_begun_twice(model: FakeModel) -> None:

@@ -14,7 +14,7 @@ import reverie.store
 from reverie.store import RULES
 from reverie.store.migrations import MIGRATIONS
 
-SHAPES = {"m005_begun_runs": "bb883a88309b55be"}
+SHAPES = {"m006_dream_fallbacks": "b555a01c8b0c6e44"}
 """By the newest migration, the hash of kinds and fields (no names of modules). A change needs a migration."""
 
 
