@@ -133,7 +133,7 @@ class Stop:
 
 
 _OF_PATHS: Final = ("puts", "deletes", "baselines", "writes", "removals", "copies", "notices")
-_IN_ORDER: Final = (*_OF_PATHS, "removed_baselines", "moves", "stops", "waiting")
+_IN_ORDER: Final = (*_OF_PATHS, "removed_baselines", "moves", "joins", "stops", "waiting")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +141,7 @@ class Plan:
     """All changes of one scan.
 
     `waiting` are paths whose files are left alone until a later full scan. The changes of `together` are one operation.
+    `joins` are from a file whose lines went to others to each of these, all in one operation.
     """
 
     puts: tuple[Put, ...] = ()
@@ -151,6 +152,7 @@ class Plan:
     removals: tuple[Remove, ...] = ()
     copies: tuple[ConflictCopy, ...] = ()
     moves: tuple[Move, ...] = ()
+    joins: tuple[Move, ...] = ()
     stops: tuple[Stop, ...] = ()
     notices: tuple[SaveNotice, ...] = ()
     waiting: tuple[str, ...] = ()
@@ -169,7 +171,8 @@ class Plan:
         }
         removed_baselines = tuple(path for path in self.removed_baselines if path not in paths)
         moves = tuple(move for move in self.moves if move.new not in paths)
-        return replace(self, removed_baselines=removed_baselines, moves=moves, **left)
+        joins = tuple(join for join in self.joins if join.new not in paths)
+        return replace(self, removed_baselines=removed_baselines, moves=moves, joins=joins, **left)
 
     def joined(self, *others: Plan) -> Plan:
         """Return one plan with the changes of this one and of others, in order."""

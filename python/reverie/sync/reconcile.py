@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from reverie.documents.layout import is_conflict_copy, type_of_blocks
 from reverie.sync.decide import decide, is_unchanged_in_store, written_again
 from reverie.sync.merge_base import is_earlier_version
 from reverie.sync.merge_plan import converge, three_way_merge
-from reverie.sync.plan import Delete, Plan, Rules, ScanContext, Stop, is_own_write, lines_of, sha256
+from reverie.sync.plan import Delete, Move, Plan, Rules, ScanContext, Stop, is_own_write, lines_of, sha256
 from reverie.sync.rename import (
     Rename,
     copy_plan,
@@ -136,8 +137,7 @@ def reconcile(
     exact = exact_renames([state for state in ordered if state.path not in copied])
     edited = edited_renames(ordered, copied | _paths(exact))
     renamed_paths = copied | _paths(exact) | _paths(edited)
-    absorbed = _absorbed(ordered, renamed_paths, redact) if rules.answer is None else {}
-    missing = [s for s in ordered if is_missing(s) and s.path not in renamed_paths and s.path not in absorbed]
+    missing = [state for state in ordered if is_missing(state) and state.path not in renamed_paths]
     # The mass-deletion guard: a lost mount or a wrong checkout looks like a person who deletes everything. Edits and
     # new files of the same scan are still handled.
     total = files if files is not None else sum(has_baseline_file(state) for state in ordered)
@@ -176,43 +176,63 @@ def reconcile(
     elif rules.answer == "older":
         plans.append(Plan(together=older.chosen | {state.path for state in missing}))
     left_alone = older.stopped | older.waiting
-    absorbed = {path: plan for path, plan in absorbed.items() if not plan.together & left_alone}
     free = [state for state in others if state.path not in left_alone]
     over = [] if is_mass or rules.answer is not None else _moved_over(free, moved)
     plans += [moved_over_plan(rename, context) for rename in over]
-    excluded = renamed_paths | absorbed.keys() | _paths(over) | left_alone | {state.path for state in put_back}
+    excluded = renamed_paths | _paths(over) | left_alone | {state.path for state in put_back}
     excluded |= {state.path for state in missing} if is_mass or rules.answer == "put_back" else set()
     plans += [exact_plan(rename, context) for rename in exact]
     plans += [copy_plan(rename, context) for rename in copies]
     plans += [rename_plan(rename, context) for rename in edited]
-    plans += absorbed.values()
+    # Nothing counts as split where an earlier folder or a lost one may be at work.
+    may_be_split = not (is_mass or restored or held or left_alone) and rules.answer is None
+    gone_in_part = [state for state in missing if may_be_split and is_unchanged_in_store(state)]
+    excluded |= {state.path for state in gone_in_part}
     plan = Plan().joined(*plans, *(decide(state, context) for state in ordered if state.path not in excluded))
+    plan = plan.joined(*(_absorbed(state, plan, ordered) or decide(state, context) for state in gone_in_part))
     recent.note_kept(ordered, plan, redact, now_ms)
     return plan
 
 
-def _absorbed(
-    states: Sequence[PathState], renamed: set[str], redact: Callable[[str], RedactionView]
-) -> dict[str, Plan]:
-    """Return the plan of each missing file whose every line is in files that were saved in the same scan, by its path.
+def _absorbed(gone: PathState, plan: Plan, states: Sequence[PathState]) -> Plan | None:
+    """Return the plan of a missing file of memories whose every line comes to files that `plan` puts; None if not so.
 
     It was split, or joined with others: in one operation with these files its lines keep their ids and authors, and
-    none of them is forgotten. It need not wait, since nothing of it is gone. Example: `cat a.md b.md > all.md; rm a.md
-    b.md`, of which a rename has b.md alone.
+    none of them is forgotten. It need not wait, since every line is in the store by then. Example: `cat a.md b.md >
+    all.md; rm a.md b.md`, of which a rename has b.md alone.
     """
-    saved = {state.path: lines_pasted(state, redact) for state in states if is_saved(state)}
-    plans = {}
-    for state in states:
-        if not saved or state.path in renamed or not is_missing(state) or not is_unchanged_in_store(state):
-            continue
-        assert state.document is not None
-        lines = lines_of(state.document.text)
-        takers = {path for path, pasted in saved.items() if pasted & lines}
-        if lines and lines <= frozenset[str]().union(*(saved[path] for path in takers)):
-            deletes = (Delete(state.path, state.document.operation),)
-            together = frozenset({state.path, *takers})
-            plans[state.path] = Plan(deletes=deletes, removed_baselines=(state.path,), together=together)
-    return plans
+    assert gone.document is not None
+    lines = _all_lines(gone.document.text)
+    if type_of_blocks(gone.path) is None or not lines or len(plan.puts) > _SAVES_MAX:
+        return None
+    saved = {state.path: state for state in states if is_saved(state)}
+    named = {notice.path for notice in plan.notices}  # an undo of their operation is for the lines that they lack
+    takers: dict[str, frozenset[str]] = {}
+    for put in plan.puts:
+        if put.path in saved and put.path not in named and _has_blocks(put.path):
+            document = saved[put.path].document
+            come = _all_lines(put.text) - _all_lines("" if document is None else document.text)
+            if come & lines:
+                takers[put.path] = come
+    if not lines <= frozenset[str]().union(*takers.values()):
+        return None
+    return Plan(
+        deletes=(Delete(gone.path, gone.document.operation),),
+        removed_baselines=(gone.path,),
+        joins=tuple(Move(gone.path, path) for path in takers),
+    )
+
+
+def _has_blocks(path: str) -> bool:
+    return type_of_blocks(path) is not None and not is_conflict_copy(path)
+
+
+def _all_lines(text: str) -> frozenset[str]:
+    """Return the different lines of a text that have a word, headings too but for the one of the file."""
+    first, *others = (line.rstrip() for line in text.removeprefix("\ufeff").split("\n"))
+    lines = others if first.startswith("# ") else [first, *others]
+    made = ("> Summary:", "- Updated:")
+    return frozenset(line for line in lines if not line.startswith(made) and any(map(str.isalnum, line)))
 
 
 def _paths(renames: Iterable[Rename]) -> set[str]:

@@ -216,6 +216,8 @@ def split_plan(plan: Plan, *, most: int = PART_PATHS) -> Iterator[Plan]:
         parts[part_of[copy.path]].copies.append(copy)
     for move in plan.moves:
         parts[part_of[move.new]].moves.append(move)
+    for join in plan.joins:
+        parts[part_of[join.new]].joins.append(join)
     for notice in plan.notices:
         parts[part_of[notice.path]].notices.append(notice)
     return (parts[number].plan() for number in sorted(parts))
@@ -231,6 +233,7 @@ class _Part:
     removed_baselines: list[str] = field(default_factory=list)
     copies: list[ConflictCopy] = field(default_factory=list)
     moves: list[Move] = field(default_factory=list)
+    joins: list[Move] = field(default_factory=list)
     notices: list[SaveNotice] = field(default_factory=list)
 
     def plan(self) -> Plan:
@@ -241,6 +244,7 @@ class _Part:
             removed_baselines=tuple(self.removed_baselines),
             copies=tuple(self.copies),
             moves=tuple(self.moves),
+            joins=tuple(self.joins),
             notices=tuple(self.notices),
         )
 
@@ -271,10 +275,12 @@ def _groups(plan: Plan, paths: set[str], most: int) -> Iterator[set[str]]:
 
 
 def _linked_paths(plan: Plan) -> dict[str, set[str]]:
-    """Return, for each path of a move, of a conflict or of `together`, the paths to be committed with it."""
+    """Return, for each path of a move, a join, a conflict or of `together`, the paths to be committed with it."""
     together = set(plan.together & plan.paths)
     linked: dict[str, set[str]] = dict.fromkeys(together, together)
-    pairs = [(move.old, move.new) for move in plan.moves] + [(copy.path, copy.copy_path) for copy in plan.copies]
+    pairs = [(move.old, move.new) for move in (*plan.moves, *plan.joins)] + [
+        (copy.path, copy.copy_path) for copy in plan.copies
+    ]
     for one, other in pairs:
         group = linked.get(one, {one}) | linked.get(other, {other})
         linked.update(dict.fromkeys(group, group))
