@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from msgspec.structs import replace
 
@@ -209,35 +209,36 @@ class Scheduler:
         """
         log = logger("reveried.scheduler")
         key, at, begun = (schedule.space, schedule.record.id), text_of(due), schedule.record.begun or []
-        failure = None
+        failure, has_ended = None, False
         try:
-            if len(begun) < BEGUN_MAX:
-                await self._record(key, begun=[*begun, at])
+            is_over = len(begun) >= BEGUN_MAX and not await self._is_done(schedule, begun[-1])
+            if not is_over:
+                await self._record(key, begun=[*begun, at][-BEGUN_MAX:])
             try:
-                await self._make(schedule, f"{schedule.record.id} {at}", len(begun))
-            except asyncio.CancelledError:
-                await self._record(key, begun=begun or None)
-                raise
+                if is_over:
+                    _fail_begun()
+                if not (len(begun) >= BEGUN_MAX and begun[-1] == at):  # that one is done
+                    run = f"{schedule.record.id} {at}"
+                    await self._runners[schedule.record.job](schedule.space, schedule.record.options, run)
             except BaseException as error:
                 cause = failure_of(error)
                 log.exception("a scheduled run failed", job=schedule.record.job, exc_info=error)
                 failure = FailureRecord(cause.code, cause.message, cause.hint)
             ran = [*schedule.record.ran, cron_expression.run_key(schedule.cron, schedule.zone, due)][-RAN_KEPT:]
+            has_ended = True
             await self._record(key, last_run=at, ran=ran, failure=failure, begun=None)
+        except asyncio.CancelledError:
+            if not has_ended:
+                await self._record(key, begun=begun or None)
+            raise
         finally:
             self._running.discard(key)
         self._set_timer()
 
-    async def _make(self, schedule: Schedule, run: str, begun: int) -> None:
-        """Make a run; one behind too many begins without an end is not made, and raises unless it was committed."""
-        job = schedule.record.job
-        if begun < BEGUN_MAX:
-            await self._runners[job](schedule.space, schedule.record.options, run)
-        elif job not in self._done or not await self._done[job](schedule.space, run):
-            raise ReverieError(
-                "the daemon ended twice while it was made",
-                hint="reverie logs has what came before; the next run is at its usual time",
-            )
+    async def _is_done(self, schedule: Schedule, at: str) -> bool:
+        """Return True if the run of that fire time was committed, though its end was not recorded."""
+        done = self._done.get(schedule.record.job)
+        return done is not None and await done(schedule.space, f"{schedule.record.id} {at}")
 
     async def _record(self, key: tuple[str, str], **fields: Any) -> None:
         """Write these fields of a schedule, and then change it in memory; one that was removed stays so."""
@@ -272,6 +273,14 @@ class Scheduler:
         self.tick()
         if self._timer is not None and self._timer.get_job("next") is None:
             self._set_timer()
+
+
+def _fail_begun() -> NoReturn:
+    """Raise ReverieError for a run behind too many begins without an end."""
+    raise ReverieError(
+        "the daemon ended in the last two runs of it",
+        hint="reverie logs has what came before; the next run is at its usual time",
+    )
 
 
 def _started_timer() -> Any:

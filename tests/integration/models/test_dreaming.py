@@ -149,7 +149,7 @@ def test_a_dream_that_ends_the_daemon_is_begun_twice(model: FakeModel) -> None:
                 wait_until(lambda: client.schedules().items[0].last_run is not None)
                 failure = client.schedules().items[0].failure
             assert failure is not None
-            assert "ended twice" in failure.message
+            assert "the daemon ended in the last two runs" in failure.message
     assert len(model.requests()) == 2
 
 

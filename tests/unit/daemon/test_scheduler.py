@@ -393,7 +393,7 @@ def test_a_run_that_ends_the_daemon_is_begun_twice() -> None:
     assert begun == ["nightly 2026-11-20T23:00:00.000Z"] * 2
     assert shown.last_run == "2026-11-20T23:00:00.000Z"
     assert shown.failure is not None
-    assert "ended twice" in shown.failure.message
+    assert "the daemon ended in the last two runs" in shown.failure.message
     assert "a scheduled run failed" in [log["event"] for log in logs]
     clock.moment += timedelta(days=1)
     begun, _ = lives_that_a_kill_ends(table, clock, NIGHT, 1)
