@@ -185,14 +185,14 @@ async def _require_own(call: Call, folder: str) -> None:
 
     Raises:
         Conflict: a document there has words of a person.
+        NotFound: there is none.
     """
     if call.agent is None:
         return
-    prefix = f"{folder.rstrip('/')}/"
     await call.services.sync_service.read_saves(call.space, None)
 
     def first(reader: Reader) -> str | None:
-        records = (record for _, record in reader.records(DocumentRecord) if record.path.startswith(prefix))
+        records = documents.below(reader, folder)
         return next((record.path for record in records if has_words_of_person(reader, record)), None)
 
     path = await read(call.services, call.space, first)

@@ -8,6 +8,7 @@ that is changed while it waits gets a later place, but is not lost. `dream_plan`
 from __future__ import annotations
 
 from functools import cache, partial
+from itertools import islice
 from typing import TypeAlias
 
 import msgspec
@@ -16,7 +17,17 @@ from reverie import tokenizer, wire
 from reverie.decode import convert
 from reverie.errors import Conflict, NotFound, ReverieError
 from reverie.language_model.requests import Outcome
-from reverie.store import ArchiveRecord, DreamRecord, FailureRecord, Kind, OperationRecord, Reader, Writer
+from reverie.store import (
+    ArchiveRecord,
+    DreamRecord,
+    FailureRecord,
+    Key,
+    Kind,
+    MemoryRecord,
+    OperationRecord,
+    Reader,
+    Writer,
+)
 from reverie.usecases import consolidation
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
@@ -79,16 +90,27 @@ def snapshot(reader: Reader, terms: Terms, *, token_budget: int | None, max_toke
 def _changed(reader: Reader, last: DreamRecord | None) -> list[Position]:
     """Return operation and id of each memory that no dream has read since it was written, oldest operation first.
 
-    What the undo of a dream restored was read by that dream, whose changes the next one would make again.
+    What the undo of a dream restored has the place that it had before: where that one or an earlier dream has read it,
+    the next would make the undone changes again.
     """
     oversized = set(last.oversized) if last is not None else set()
-    restored = cache(partial(_is_undone_dream, reader))
+    is_undo = cache(partial(_is_undone_dream, reader))
     places = []
     for key in reader.keys(Kind.MEMORY):
         position = (reader.version(Kind.MEMORY, key) or 0, str(key[0]))
-        if last is None or position[1] in oversized or (_is_behind(position, last) and not restored(position[0])):
-            places.append(position)
+        if last is None or position[1] in oversized or _is_behind(position, last):
+            before = _place_before(reader, key) if last is not None and is_undo(position[0]) else None
+            if last is None or before is None or _is_behind(before, last):
+                places.append(position)
     return sorted(places)
+
+
+def _place_before(reader: Reader, key: Key) -> Position | None:
+    """Return the place that a memory had before a dream that was undone changed it; None where it is another by now."""
+    undone, *past = islice(reader.record_versions(MemoryRecord, key), 3)
+    if len(past) < 2 or undone.value is None or past[1].value is None or undone.value.content != past[1].value.content:
+        return None
+    return past[1].operation, str(key[0])
 
 
 def _is_undone_dream(reader: Reader, operation: int) -> bool:

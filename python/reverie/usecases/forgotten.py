@@ -90,7 +90,7 @@ class _ForgottenByPersons:
         self._index = Forgotten(self._statements)
 
     def leave_said(self, writer: Writer) -> bool:
-        """Leave out the statements that a memory of their project says; return True if there are any.
+        """Leave out the statements that a person's memory of their project says; return True if there are any.
 
         A person who copied a file and deleted the first one has forgotten nothing. It reads every memory, so it is for
         a write that would be held otherwise. What this write says itself does not count.
@@ -98,7 +98,7 @@ class _ForgottenByPersons:
         said = {
             (statement_key(statement_of(memory)), memory_project(memory))
             for _, memory in writer.records(MemoryRecord)
-            if writer.latest(Kind.MEMORY, (memory.id,)) != writer.number
+            if memory.trust == "person" and writer.latest(Kind.MEMORY, (memory.id,)) != writer.number
         }
         left = [one for one in self._statements if (one.key, one.project) not in said]
         is_less = len(left) < len(self._statements)
