@@ -169,7 +169,7 @@ def _setting(services: Services) -> tuple[str, list[str]]:
 def _save_setting(services: Services, entry: str, *, remove: bool) -> list[str]:
     """Add an entry to `redact.allow` in the settings file or remove it; return all of them.
 
-    Raises Conflict and StorageFailed.
+    Raises Conflict, and what `_save` raises.
     """
     text, here = _setting(services)
     entries = [item for item in here if item != entry] + ([] if remove else [entry])
@@ -179,7 +179,7 @@ def _save_setting(services: Services, entry: str, *, remove: bool) -> list[str]:
 
 
 def _save(services: Services, text: str) -> None:
-    """Write the settings file. Raises StorageFailed; the old file is then as it was."""
+    """Write the settings file. Raises StorageFailed, DiskFull or Forbidden; the old file is then as it was."""
     path = services.layout.config_file
     try:
         make_private(path.parent)

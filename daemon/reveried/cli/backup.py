@@ -233,8 +233,9 @@ def _follow(store: Path, before: _Replaced, backup_file: Path) -> list[str]:
         at = text_of(datetime.now(UTC))
         # A backup is made before it is listed, so none lists itself, nor those that came after it.
         backups = before.backups if is_same else []
-        if str(backup_file.resolve()) not in {entry.path for entry in backups}:
-            backups = [*backups, BackupEntry(str(backup_file.resolve()), at)]
+        restored = os.path.abspath(backup_file)  # noqa: PTH100 - as `backup` lists it
+        if restored not in {entry.path for entry in backups}:
+            backups = [*backups, BackupEntry(restored, at)]
         by = By(SYSTEM_SPACE, "backup")
         opened.commit([use_restored.add.write(by, entry) for entry in backups], at=at)
         for space, baselines in before.baselines.items() if is_same else ():

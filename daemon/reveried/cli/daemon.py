@@ -216,23 +216,24 @@ def stop_daemon(pid: int) -> None:
     What it waits for is said on standard error.
 
     Raises:
-        StorageFailed: it does not begin to stop within STOP_MAX_S.
+        StorageFailed: it does not begin to stop within STOP_MAX_S, or says for so long no more what it waits for.
     """
     from reveried.stop_note import StopNote
 
-    data_dir, said, begun = daemon_client.layout().data_dir, "", False
+    data_dir, said = daemon_client.layout().data_dir, ""
     os.kill(pid, signal.SIGTERM)
-    began = time.monotonic()
+    began = noted = time.monotonic()
     while is_alive(pid):
-        seconds = time.monotonic() - began
+        now = time.monotonic()
         waits_for = StopNote.read(data_dir)
-        begun = begun or bool(waits_for)  # the note is gone some moments before the process is
-        if waits_for and waits_for != said and seconds > STOP_SAID_S:
+        noted = now if waits_for else noted  # the note is gone some moments before the process is
+        if waits_for and waits_for != said and now - began > STOP_SAID_S:
             said = waits_for
             sys.stderr.write(f"Waiting for {waits_for}; Ctrl-C leaves it to end by itself.\n")
-        if not begun and seconds > STOP_MAX_S:
+        if now - noted > STOP_MAX_S:
+            says = "has not begun to stop" if noted == began else "has not ended"
             raise StorageFailed(
-                f"the daemon (process {pid}) has not begun to stop after {STOP_MAX_S:g} s: it hangs, or was stopped",
+                f"the daemon (process {pid}) {says} after {STOP_MAX_S:g} s: it hangs, or was stopped",
                 hint=waiting.wake_hint(str(pid)),
             )
         time.sleep(POLL_S)

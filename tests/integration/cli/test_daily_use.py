@@ -249,13 +249,13 @@ def test_down_waits_as_long_as_work_goes_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A daemon that stops is waited for beyond the limit, and what it waits for is said."""
-    monkeypatch.setattr(daemon, "STOP_MAX_S", 0.1)
+    monkeypatch.setattr(daemon, "STOP_MAX_S", 2.0)
     monkeypatch.setattr(daemon, "STOP_SAID_S", 0.1)
     data_dir = Layout.current().data_dir
     data_dir.mkdir(parents=True, exist_ok=True)
     note = StopNote(data_dir)
     # Its note goes a moment before the process does.
-    ends = f"sleep 0.5; rm {data_dir}/{NAME}; sleep 0.5; exit 0"
+    ends = f"sleep 2.5; rm {data_dir}/{NAME}; sleep 0.3; exit 0"
     working = subprocess.Popen(["sh", "-c", f"trap '{ends}' TERM; echo up; sleep 60 & wait"], stdout=-1)
     assert working.stdout is not None
     working.stdout.readline()

@@ -21,7 +21,9 @@ def test_log_hides_routine_operations(cli: Cli, routes: Routes) -> None:
     done = cli("log", "-n", "1")
     assert len(done.out.splitlines()) == 3
     assert re.search(r"When +Who", done.out)
-    assert done.out.endswith("Routine operations not shown: 2 (appends, import steps, lists); --all shows them.\n")
+    assert done.out.endswith(
+        "Routine operations not shown: 2 (appends, import steps, lists, schedules); --all shows them.\n"
+    )
     everything = cli("log", "--all").out
     assert "memory.list" in everything
     assert "not shown" not in everything
@@ -30,7 +32,10 @@ def test_log_hides_routine_operations(cli: Cli, routes: Routes) -> None:
         assert [item["id"] for item in page_["items"]] == expected
         assert page_["next"] == (expected[-1] if options else None)
     routes["GET /v1/operations"] = page(*steps)
-    assert cli("log").out == "Routine operations not shown: 2 (appends, import steps, lists); --all shows them.\n"
+    assert (
+        cli("log").out
+        == "Routine operations not shown: 2 (appends, import steps, lists, schedules); --all shows them.\n"
+    )
 
 
 @pytest.mark.usefixtures("daemon")
