@@ -49,7 +49,12 @@ class BackgroundState:
         elif len(self._tasks) < THREADS_MAX:
             task = asyncio.get_running_loop().create_task(self._serve(services, key))
             self._tasks[key] = task
-            task.add_done_callback(lambda _: self._tasks.pop(key, None))
+            task.add_done_callback(lambda done: self._leave(key, done))
+
+    def _leave(self, key: ThreadKey, task: asyncio.Task[None] | None) -> None:
+        """Leave the work on a thread to the next `schedule`, if it is still this task's."""
+        if self._tasks.get(key) is task:
+            del self._tasks[key]
 
     async def wait_idle(self) -> None:
         """Wait until no working state is being computed."""
@@ -76,6 +81,8 @@ class BackgroundState:
                 # The thread is gone, or the compute process is busy: the state is computed when it is requested.
                 logger("reveried.background_state").info("a working state was left for later", code=failure.code)
             if key not in self._again:
+                # At once: the callback of the task runs a turn of the loop later, and a call until then would be lost.
+                self._leave(key, asyncio.current_task())
                 return
 
     async def _refine(self, services: Services, key: ThreadKey, plan: StatePlan) -> None:

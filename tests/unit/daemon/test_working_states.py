@@ -20,6 +20,7 @@ from reverie.usecases import threads
 from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
 from reverie.usecases.working_state import StatePlan
+from reveried import working_states
 from reveried.actions import contexts
 from reveried.actions.contexts import CACHED_MAX, StateCache
 from reveried.compute import Compute
@@ -129,3 +130,28 @@ def test_the_state_of_a_deleted_thread_is_not_kept() -> None:
     for number in range(CACHED_MAX):
         held.remove((SPACE, str(number)), number)
     assert len(held._deleted) == CACHED_MAX
+
+
+def test_messages_in_the_moment_of_an_end_are_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is scheduled between the end of a task and the callback of that begins a new one."""
+
+    async def run() -> None:
+        served: list[str] = []
+
+        async def last_step(services: Any, space: str, thread: str, *, bulk: bool) -> None:
+            del space, bulk
+            served.append(thread)
+            if len(served) == 1:  # before the callback of this task, which ends in this turn of the loop
+                background = services.made(BackgroundState)
+                asyncio.get_running_loop().call_soon(background.schedule, services, SPACE, THREAD)
+
+        monkeypatch.setattr(working_states, "extend_outline", last_step)
+        async with daemon(tmp_path) as services:
+            await say(services, ASKED)
+            for _ in range(3_000):
+                if len(served) == 2:
+                    break
+                await asyncio.sleep(0.01)
+        assert served == [THREAD, THREAD]
+
+    asyncio.run(run())
