@@ -109,7 +109,7 @@ class Daemon(Section, frozen=True):
     idle_seconds: float = 60.0  # of a connection without a request: as long as clients keep theirs
     write_seconds: float = 30.0  # that a client may leave its answer unread, which is held in memory
     drain_seconds: float = (
-        20.0  # to finish running requests when stopping; running jobs get as long again; systemd kills after 60
+        20.0  # for running requests when stopping, and as long again for jobs; systemd kills after 60
     )
     compute_idle_seconds: float = 60.0  # that a compute process stays without work: starting costs a second
     compute_seconds: float = 600.0  # of one job: a hundred times the longest that was measured

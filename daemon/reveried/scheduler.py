@@ -209,15 +209,17 @@ class Scheduler:
         """
         log = logger("reveried.scheduler")
         key, at, begun = (schedule.space, schedule.record.id), text_of(due), schedule.record.begun or []
-        failure, has_ended = None, False
+        failure, done, has_ended = None, None, False
         try:
-            is_over = len(begun) >= BEGUN_MAX and not await self._is_done(schedule, begun[-1])
+            if len(begun) >= BEGUN_MAX and await self._is_done(schedule, begun[-1]):
+                done, begun = begun[-1], []  # the last one has an end
+            is_over = len(begun) >= BEGUN_MAX
             if not is_over:
-                await self._record(key, begun=[*begun, at][-BEGUN_MAX:])
+                await self._record(key, begun=[*begun, at])
             try:
                 if is_over:
                     _fail_begun()
-                if not (len(begun) >= BEGUN_MAX and begun[-1] == at):  # that one is done
+                if at != done:
                     run = f"{schedule.record.id} {at}"
                     await self._runners[schedule.record.job](schedule.space, schedule.record.options, run)
             except BaseException as error:

@@ -416,6 +416,16 @@ def test_a_run_that_was_committed_and_not_recorded_has_not_failed() -> None:
     assert (shown.last_run, shown.failure) == ("2026-11-20T23:00:00.000Z", None)
 
 
+def test_a_run_that_was_committed_ends_the_begins_before_it() -> None:
+    """The next fire time has two begins of its own."""
+    clock, table = ManualClock("2026-11-20T22:00:00+00:00"), Table()
+    cron = {**NIGHT, "cron": "*/5 * * * *"}
+    begun, shown = lives_that_a_kill_ends(table, clock, cron, 3, minutes=6, is_done=True)
+    assert len(set(begun)) == 3
+    assert (shown.last_run, shown.failure) == (None, None)
+    assert [record.begun for record in table.records.values()] == [[begun[-1].split(" ")[1]]]
+
+
 def test_a_run_whose_record_fails_is_recorded_by_the_next_wake_up() -> None:
     """The memory does not have a run as made which the table does not have."""
     clock = ManualClock("2026-11-20T22:00:00+00:00")
