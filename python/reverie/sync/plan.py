@@ -391,12 +391,10 @@ class ScanContext:
         return {line for line in lines if any(line in pasted for pasted in others)}
 
 
-def lines_of(text: str) -> frozenset[str]:
-    """Return the different lines of a text that have a word, without headings and generated lines."""
-    lines = (line.rstrip() for line in text.split("\n"))
-    return frozenset(
-        line for line in lines if not line.startswith(("#", "> Summary:", "- Updated:")) and any(map(str.isalnum, line))
-    )
+def lines_of(text: str, *, without: tuple[str, ...] = ("#",)) -> frozenset[str]:
+    """Return the different lines of a text that have a word, without generated ones and those that begin with these."""
+    lines, without = (line.rstrip() for line in text.split("\n")), ("> Summary:", "- Updated:", *without)
+    return frozenset(line for line in lines if not line.startswith(without) and any(map(str.isalnum, line)))
 
 
 def sha256(data: bytes) -> str:

@@ -35,7 +35,7 @@ from reverie.sync.rename import (
 from reverie.sync.unseen_lines import lines_beyond
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from reverie.sync.plan import PathState
     from reverie.sync.redaction import RedactionView
@@ -189,13 +189,30 @@ def reconcile(
     gone_in_part = [state for state in missing if may_be_split and is_unchanged_in_store(state)]
     excluded |= {state.path for state in gone_in_part}
     plan = Plan().joined(*plans, *(decide(state, context) for state in ordered if state.path not in excluded))
-    plan = plan.joined(*(_absorbed(state, plan, ordered) or decide(state, context) for state in gone_in_part))
+    come = _lines_put(plan, ordered) if gone_in_part else {}
+    plan = plan.joined(*(_absorbed(state, come) or decide(state, context) for state in gone_in_part))
     recent.note_kept(ordered, plan, redact, now_ms)
     return plan
 
 
-def _absorbed(gone: PathState, plan: Plan, states: Sequence[PathState]) -> Plan | None:
-    """Return the plan of a missing file of memories whose every line comes to files that `plan` puts; None if not so.
+def _lines_put(plan: Plan, states: Sequence[PathState]) -> dict[str, frozenset[str]]:
+    """Return the lines that each file of memories gets by its save in `plan`; none of a save that left lines out.
+
+    An undo of such a save's operation is for those lines alone. A conflict copy keeps no memories.
+    """
+    saved = {state.path: state for state in states if is_saved(state)}
+    named = {notice.path for notice in plan.notices}
+    come = {}
+    for put in plan.puts if len(plan.puts) <= _SAVES_MAX else ():
+        has_memories = type_of_blocks(put.path) is not None and not is_conflict_copy(put.path)
+        if has_memories and put.path in saved and put.path not in named:
+            document = saved[put.path].document
+            come[put.path] = _all_lines(put.text) - _all_lines("" if document is None else document.text)
+    return come
+
+
+def _absorbed(gone: PathState, come: Mapping[str, frozenset[str]]) -> Plan | None:
+    """Return the plan of a missing file of memories whose every line comes to other files; None if not so.
 
     It was split, or joined with others: in one operation with these files its lines keep their ids and authors, and
     none of them is forgotten. It need not wait, since every line is in the store by then. Example: `cat a.md b.md >
@@ -203,18 +220,12 @@ def _absorbed(gone: PathState, plan: Plan, states: Sequence[PathState]) -> Plan 
     """
     assert gone.document is not None
     lines = _all_lines(gone.document.text)
-    if type_of_blocks(gone.path) is None or not lines or len(plan.puts) > _SAVES_MAX:
-        return None
-    saved = {state.path: state for state in states if is_saved(state)}
-    named = {notice.path for notice in plan.notices}  # an undo of their operation is for the lines that they lack
-    takers: dict[str, frozenset[str]] = {}
-    for put in plan.puts:
-        if put.path in saved and put.path not in named and _has_blocks(put.path):
-            document = saved[put.path].document
-            come = _all_lines(put.text) - _all_lines("" if document is None else document.text)
-            if come & lines:
-                takers[put.path] = come
-    if not lines <= frozenset[str]().union(*takers.values()):
+    takers = [path for path, put in come.items() if put & lines]
+    if (
+        type_of_blocks(gone.path) is None
+        or not lines
+        or not lines <= frozenset[str]().union(*(come[path] for path in takers))
+    ):
         return None
     return Plan(
         deletes=(Delete(gone.path, gone.document.operation),),
@@ -223,16 +234,10 @@ def _absorbed(gone: PathState, plan: Plan, states: Sequence[PathState]) -> Plan 
     )
 
 
-def _has_blocks(path: str) -> bool:
-    return type_of_blocks(path) is not None and not is_conflict_copy(path)
-
-
 def _all_lines(text: str) -> frozenset[str]:
-    """Return the different lines of a text that have a word, headings too but for the one of the file."""
-    first, *others = (line.rstrip() for line in text.removeprefix("\ufeff").split("\n"))
-    lines = others if first.startswith("# ") else [first, *others]
-    made = ("> Summary:", "- Updated:")
-    return frozenset(line for line in lines if not line.startswith(made) and any(map(str.isalnum, line)))
+    """Return the lines of a text with its headings, but for that of the file: an episode's is its title."""
+    head, _, rest = text.removeprefix("\ufeff").partition("\n")
+    return lines_of(rest if head.startswith("# ") else text, without=())
 
 
 def _paths(renames: Iterable[Rename]) -> set[str]:
