@@ -98,10 +98,11 @@ def _changed(reader: Reader, last: DreamRecord | None) -> list[Position]:
     places = []
     for key in reader.keys(Kind.MEMORY):
         position = (reader.version(Kind.MEMORY, key) or 0, str(key[0]))
-        if last is None or position[1] in oversized or _is_behind(position, last):
-            before = _place_before(reader, key) if last is not None and is_undo(position[0]) else None
-            if last is None or before is None or _is_behind(before, last):
-                places.append(position)
+        if last is not None and position[1] not in oversized:
+            place = _place_before(reader, key) if _is_behind(position, last) and is_undo(position[0]) else None
+            if not _is_behind(place or position, last):
+                continue
+        places.append(position)
     return sorted(places)
 
 

@@ -89,8 +89,8 @@ class _ForgottenByPersons:
         self._statements = [forgotten_statement(record) for record in records if _is_by_person(record)]
         self._index = Forgotten(self._statements)
 
-    def leave_said(self, writer: Writer) -> bool:
-        """Leave out the statements that a person's memory of their project says; return True if there are any.
+    def leave_said(self, writer: Writer) -> None:
+        """Leave out the statements that a person's memory of their project says.
 
         A person who copied a file and deleted the first one has forgotten nothing. It reads every memory, so it is for
         a write that would be held otherwise. What this write says itself does not count.
@@ -100,18 +100,18 @@ class _ForgottenByPersons:
             for _, memory in writer.records(MemoryRecord)
             if memory.trust == "person" and writer.latest(Kind.MEMORY, (memory.id,)) != writer.number
         }
-        left = [one for one in self._statements if (one.key, one.project) not in said]
-        is_less = len(left) < len(self._statements)
-        if is_less:
-            self._statements, self._index = left, Forgotten(left)
-        return is_less
+        self._statements = [one for one in self._statements if (one.key, one.project) not in said]
+        self._index = Forgotten(self._statements)
 
     def hold(self, writer: Writer, memory: MemoryRecord) -> None:
         """Raise HeldForPerson if a memory says one of the statements.
 
         One that had the words of a statement before this write was left when another one with them was forgotten.
         """
-        if self.has(memory) and not (self.leave_said(writer) and not self.has(memory)):
+        if not self.has(memory):
+            return
+        self.leave_said(writer)
+        if self.has(memory):
             before, keys = _before(writer, memory), {one.key for one in self._statements}
             left = keys if before is None else keys - {statement_key(statement_of(before))}
             if left == keys or statement_key(statement_of(memory)) in left:
@@ -208,7 +208,9 @@ def hold_forgotten(writer: Writer, after: DocumentRecord | None, *, who: str) ->
     for memory in written:
         forgotten.hold(writer, memory)
     texts = [after.summary, label.title or "", *_new_prose(writer, after)]
-    if forgotten.says(label, texts) and not (forgotten.leave_said(writer) and not forgotten.says(label, texts)):
+    if forgotten.says(label, texts):
+        forgotten.leave_said(writer)
+    if forgotten.says(label, texts):
         said = next(text for text in texts if forgotten.says(label, [text]))
         raise HeldForPerson(replace(label, content=said, title=label.title if said == after.summary else None))
 
