@@ -26,7 +26,6 @@ from reveried.http.route import serves
 from reveried.routes.purge import run_purge
 
 if TYPE_CHECKING:
-    from reverie.store import Reader
     from reverie.usecases.by import By
     from reveried.http.types import Call
 
@@ -146,8 +145,8 @@ async def delete_document(call: Call) -> wire.DocumentDeleted:
                 hint="leave `purge` and If-Match out, or delete its documents one by one",
                 field="folder",
             )
-        await _require_own(call, call.params["path"])
-        return await write(call.services, documents.delete_folder, call.by, call.params["path"])
+        unread = call.agent is not None
+        return await write(call.services, documents.delete_folder, call.by, call.params["path"], unread=unread)
     try:
         if query.purge:
             return await _purge_document(call, documents.writable_path(call.params["path"]))
@@ -178,30 +177,6 @@ async def _require_read(call: Call) -> None:
                 hint="read it, and send its ETag as If-Match",
                 reason="unread",
             )
-
-
-async def _require_own(call: Call, folder: str) -> None:
-    """Refuse an agent's token that deletes a folder with a person's words: there is no ETag that says it has read them.
-
-    Raises:
-        Conflict: a document there has words of a person.
-        NotFound: there is none.
-    """
-    if call.agent is None:
-        return
-    await call.services.sync_service.read_saves(call.space, None)
-
-    def first(reader: Reader) -> str | None:
-        records = documents.below(reader, folder)
-        return next((record.path for record in records if has_words_of_person(reader, record)), None)
-
-    path = await read(call.services, call.space, first)
-    if path is not None:
-        raise Conflict(
-            f"{path} holds what a person wrote",
-            hint="read the documents of the folder, and delete each with its ETag as If-Match",
-            reason="unread",
-        )
 
 
 async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:

@@ -19,6 +19,7 @@ from reverie.markdown_blocks import BlockKind
 from reverie.paths import existing_spelling, is_reserved, safe_relative
 from reverie.store import DocumentRecord, Reader, Version, Writer
 from reverie.text_types import Text
+from reverie.usecases.agent_writes import has_words_of_person
 from reverie.usecases.by import By, Files, Place, is_agent, writes
 from reverie.usecases.conflicts import open_conflicts
 from reverie.usecases.forgotten import hold_forgotten
@@ -131,7 +132,7 @@ def _moved(reader: Reader, path: str, to_path: str) -> Files:
     return Files({*moved, *moved.values()}, moved.values(), deleted=dict.fromkeys(moved, ""))
 
 
-def _folder_deleted(reader: Reader, path: str) -> Files:
+def _folder_deleted(reader: Reader, path: str, **_: Any) -> Files:
     paths = [record.path for record in below(reader, path)]
     return Files(paths, deleted=dict.fromkeys(paths, ""))
 
@@ -221,9 +222,21 @@ def delete(to: Writer, by: By, path: str) -> wire.DocumentDeleted:
 
 
 @writes("document.delete", files=_folder_deleted, scans=True)
-def delete_folder(to: Writer, by: By, path: str) -> wire.DocumentDeleted:
-    """Delete every document below a folder with its memories; `undo` restores them."""
+def delete_folder(to: Writer, by: By, path: str, *, unread: bool = False) -> wire.DocumentDeleted:
+    """Delete every document below a folder with its memories; `undo` restores them.
+
+    Raises:
+        Conflict: `unread`, and a document there has words of a person: no ETag of a folder says that they were read.
+        NotFound: there is none.
+    """
     records = below(to, path)
+    held = next((record.path for record in records if has_words_of_person(to, record)), None) if unread else None
+    if held is not None:
+        raise Conflict(
+            f"{held} holds what a person wrote",
+            hint="read the documents of the folder, and delete each with its ETag as If-Match",
+            reason="unread",
+        )
     _delete(to, by, records)
     memories = sum(len(record.ids) for record in records)
     return wire.DocumentDeleted(path=path, operation=str(to.number), memories=memories, documents=len(records))
