@@ -11,7 +11,14 @@ from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
-from reverie.distill.commands import Purpose, changes_something, command_runs, here_documents, split_command
+from reverie.distill.commands import (
+    Purpose,
+    changes_something,
+    command_runs,
+    here_documents,
+    passed_commands,
+    split_command,
+)
 from reverie.distill.cues import EXPLAINS, GUESSES
 from reverie.distill.facts import gather_facts
 from reverie.distill.next_step import current_request, steps_ahead
@@ -239,8 +246,8 @@ def _commands(runs: Iterable[Run]) -> Iterator[BriefLine]:
         if run.failed:
             failed.update(map(_head, split_command(run.command)))
             continue
-        line = here_documents(run.command)[1].strip()
-        for part in split_command(line) if "\n" not in line else ():
+        is_script = "\n" in here_documents(run.command)[1].strip()
+        for part in passed_commands(run) if not is_script else ():
             if _PLAIN.match(part) or not _COMMAND.match(part) or len(part) > _COMMAND_CHARS:
                 continue
             key = "C " + _NUMBER.sub("0", part.split("'", 1)[0].split('"', 1)[0]).strip()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from reverie.models import BriefLine, ThreadBrief
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Changes with what is extracted: the lines of older versions are made anew."""
 
 SECTIONS: Final = ("wish", "mistake", "command", "finding", "names")

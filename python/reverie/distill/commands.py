@@ -13,7 +13,7 @@ from reverie.distill.sentences import clip
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from reverie.distill.steps import ToolCall
 
@@ -51,6 +51,9 @@ class Purpose(Enum):
     LINT = "lint"
     COMMIT = "commit"
     OTHER = "other"
+
+
+_CHECKS: Final = frozenset({Purpose.TEST, Purpose.BUILD, Purpose.LINT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,8 @@ _COMMITS: Final = lazy_regex(r"\bgit (?:-C \S+ )?commit\b")
 _SEPARATOR = lazy_regex(r"\s*(?:&&|\|\||;|\n)\s*")
 # Redirections and output filters say nothing about the command: "go test ./... 2>&1 | tail -5".
 _FILTER = lazy_regex(r"\s*(?:\d?>&\d|&?\d?>>?\s*[^\s&|]+|\|\s*(?:head|tail|grep|cat|less|wc|tee)\b.*)")
+# Filters whose output does not show how the command ended.
+_SELECTS = lazy_regex(r"\b(?:grep|wc)\b")
 _IN_QUOTES = lazy_regex(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _CONTINUED = lazy_regex(r"\\\n\s*")
 # Programs that run nothing of the project, whatever files or words they are given.
@@ -262,13 +267,38 @@ def kind_of(command: str) -> tuple[str, Purpose | None]:
 
 def split_command(command: str) -> list[str]:
     """Split a shell line into its commands, without redirections and output filters; quoted text stays intact."""
+    return [part for part, _, _ in _parts(command)]
+
+
+def passed_commands(run: Run) -> list[str]:
+    """Return the commands of a line that passed, of which its exit status or its output tells that they did.
+
+    A status of 0 says so of both in `a && b`, of neither in `a || b`, of the last in `a; b`. In `a | tail` it is that
+    of the filter: a check is judged by its output, if the filter leaves that; of another command nothing is known.
+    """
+    passed: list[str] = []
+    for part, operator, pipe in _parts(here_documents(run.command)[1]) if not run.failed else ():
+        is_judged = run.purpose in _CHECKS and kind_of(part)[1] is not None and not _SELECTS.search(pipe)
+        if operator != "&&":
+            passed.clear()
+        if operator != "||" and (not pipe or is_judged):
+            passed.append(part)
+    return passed
+
+
+def _parts(command: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the commands of a shell line, each with the operator before it and the filters of its output after it."""
     line = _CONTINUED.sub(" ", command.strip())
     masked = _IN_QUOTES.sub(lambda match: "q" * len(match.group()), line)
-    parts, start = [], 0
-    for end, following in [*((match.start(), match.end()) for match in _SEPARATOR.finditer(masked)), (len(line), 0)]:
-        parts.append(_without_filters(line[start:end], masked[start:end]))
-        start = following
-    return [part for part in parts if part]
+    start, operator = 0, ""
+    for match in [*_SEPARATOR.finditer(masked), None]:
+        end = len(line) if match is None else match.start()
+        part = _without_filters(line[start:end], masked[start:end])
+        if part:
+            found = _FILTER.findall(masked[start:end])
+            yield part, operator, "".join(one for one in found if one.lstrip().startswith("|"))
+        if match is not None:
+            start, operator = match.end(), match.group().strip()
 
 
 def _without_filters(command: str, masked: str) -> str:
@@ -294,7 +324,7 @@ def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
         return False  # "Found 3 errors (3 fixed, 0 remaining)"
     if purpose is Purpose.TEST and _ALL_PASSED.search(call.result[-_SUMMARY:]):
         return False  # tests of errors print errors
-    return purpose in {Purpose.TEST, Purpose.BUILD, Purpose.LINT} and _BAD.search(call.result) is not None
+    return purpose in _CHECKS and _BAD.search(call.result) is not None
 
 
 def _error_line(result: str) -> str:

@@ -57,6 +57,13 @@ def test_a_cure_is_what_alone_differs() -> None:
     assert [line.fix for line in brief(part).lines if line.kind == "mistake"] == [""]
 
 
+def test_a_command_that_worked_is_one_that_passed() -> None:
+    """What stands beside `||` is told by no status of the line."""
+    thread = Talk().bash("which acme || acme list || echo 'no acme'", "no acme").bash("make site && acme list", "two")
+    lines = [line for line in brief(thread).lines if line.kind == "command"]
+    assert [(line.text, line.times) for line in lines] == [("make site", 1), ("acme list", 1)]
+
+
 def test_names_are_the_projects_own() -> None:
     """A path is one where calls were about its folder; commits, flags and paths that everyone knows are no names."""
     thread = Talk().user("use src/tide.py, encoding/json and origin/main; 28c304f6 broke readTides --name-only")

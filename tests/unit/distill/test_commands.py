@@ -97,6 +97,28 @@ def test_a_check_with_exit_code_0(command: str, output: str, code: int, failed: 
     assert bool(state.blockers) is failed
 
 
+@pytest.mark.parametrize(
+    ("command", "output", "passed"),
+    [
+        ("cd app && make docs > log 2>&1 && make site", "", ["cd app", "make docs", "make site"]),
+        ("ruff check . || echo 'ruff not found'", "ruff not found", []),
+        ("which docker || docker ps && make site", "", ["make site"]),
+        ("make docs; make site;", "", ["make site"]),
+        ("make docs\nmake site", "", ["make site"]),
+        ("acme deploy 2>&1 | tail -5", "Unauthorized", []),
+        ("acme list | jq .name", "null", ["acme list | jq .name"]),
+        ("make docs && pytest -q 2>&1 | tail -5", "9 passed in 3 s", ["make docs", "pytest -q"]),
+        ("make docs && pytest -q 2>&1 | tail -5", "1 failed, 8 passed in 3 s", []),
+        ("pytest -q 2>&1 | grep -c tide", "0", []),
+        ("git commit -m x && pytest -q | tail -1", "1 failed", ["git commit -m x"]),
+    ],
+)
+def test_commands_that_passed(command: str, output: str, passed: list[str]) -> None:
+    """Those of which the status of the line, or the output of a check, tells that they did."""
+    [run] = commands.command_runs(calls(Talk().bash(command, output)))
+    assert commands.passed_commands(run) == passed
+
+
 def test_an_unanswered_command_is_no_run() -> None:
     """A command without a result at the end of a thread is not counted as run."""
     assert commands.command_runs(calls(Talk().open_call("Bash", {"command": "ls"}))) == []
