@@ -12,6 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
 from reverie.distill.commands import (
+    CHECKS,
     Purpose,
     changes_something,
     command_runs,
@@ -67,7 +68,7 @@ _ROOM: Final = lazy_regex(r"\s+")
 _COMMAND_WORD: Final = lazy_regex(r"[\w.-]+")
 _ERROR_CHARS_MIN: Final = 15  # "FAIL" says nothing
 _ERROR_CHARS_MAX: Final = 160
-_TRIES_MAX: Final = 12  # commands after a failed one, among which the one that worked is looked for
+_TRIES_MAX: Final = 4  # commands after a failed one, among which the one that worked is; more may change too much
 _ALIKE: Final = 0.5  # share of the words of two commands that are in both
 _HEAD_WORDS: Final = 2  # of a command: its program
 # Plain shell teaches nothing.
@@ -196,7 +197,8 @@ def _what_worked(failed: Run, later: Sequence[Run], edits: Sequence[int]) -> str
     """Return the next command much like the failed one, where it is not the same, and nothing was changed between.
 
     "rtk bun run test" failed, "bun run test" passed: three of four words. A push that passes after a merge was mended
-    by that, a lint by the edit before it; `go test ./a` that passes where `go test ./...` failed mends nothing.
+    by that, a lint by the edit before it; `go test ./a` that passes where `go test ./...` failed mends nothing, nor
+    does `git stash && go test ./...`, which tests other code.
     """
     words = _words_of(failed.command)
     programs = set(map(_head, split_command(here_documents(failed.command)[1])))
@@ -210,17 +212,19 @@ def _what_worked(failed: Run, later: Sequence[Run], edits: Sequence[int]) -> str
             continue
         is_edited = bisect_left(edits, failed.seq) < bisect_left(edits, run.call_seq)
         is_part = failed.purpose is Purpose.TEST and _head(run.command) == _head(failed.command)
-        is_same = split_command(run.command) == split_command(failed.command)
+        is_other_code = failed.purpose in CHECKS and any(part.startswith("git ") for part in parts)
+        passed = passed_commands(run)
+        is_same = set(passed) <= set(split_command(failed.command))
         if (
-            run.failed
-            or is_edited
+            is_edited
             or is_part
+            or is_other_code
             or is_same
             or any(map(_PLAIN.match, parts))
             or "\n" in run.command.strip()
         ):
             return ""
-        return " && ".join(parts) if all(len(part) <= _COMMAND_CHARS for part in parts) else ""
+        return " && ".join(passed) if all(len(part) <= _COMMAND_CHARS for part in passed) else ""
     return ""
 
 

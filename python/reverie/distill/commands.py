@@ -53,7 +53,8 @@ class Purpose(Enum):
     OTHER = "other"
 
 
-_CHECKS: Final = frozenset({Purpose.TEST, Purpose.BUILD, Purpose.LINT})
+CHECKS: Final = frozenset({Purpose.TEST, Purpose.BUILD, Purpose.LINT})
+"""The purposes of commands whose output tells if they failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +279,7 @@ def passed_commands(run: Run) -> list[str]:
     """
     passed: list[str] = []
     for part, operator, pipe in _parts(here_documents(run.command)[1]) if not run.failed else ():
-        is_judged = run.purpose in _CHECKS and kind_of(part)[1] is not None and not _SELECTS.search(pipe)
+        is_judged = run.purpose in CHECKS and kind_of(part)[1] is not None and not _SELECTS.search(pipe)
         if operator != "&&":
             passed.clear()
         if operator != "||" and (not pipe or is_judged):
@@ -324,7 +325,7 @@ def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
         return False  # "Found 3 errors (3 fixed, 0 remaining)"
     if purpose is Purpose.TEST and _ALL_PASSED.search(call.result[-_SUMMARY:]):
         return False  # tests of errors print errors
-    return purpose in _CHECKS and _BAD.search(call.result) is not None
+    return purpose in CHECKS and _BAD.search(call.result) is not None
 
 
 def _error_line(result: str) -> str:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.build import build_candidate, file_tag
-from reverie.distill.commands import TASK_RUNNER, Purpose, kind_of, split_command
+from reverie.distill.commands import CHECKS, TASK_RUNNER, kind_of, split_command
 from reverie.lazy_regex import lazy_regex
 from reverie.models import CommandUse, MemoryType
 
@@ -36,7 +36,6 @@ DOING: Final = {
 }
 """Purposes of commands, and how a procedure names them."""
 
-_CHECKS: Final = frozenset({Purpose.TEST, Purpose.LINT, Purpose.BUILD})
 _USES_MAX: Final = 40  # of one thread, those that passed most often
 _QUOTED = lazy_regex(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 # Names something that existed once: "gh pr view 42", "kill 31337", "/tmp/x".
@@ -192,7 +191,7 @@ def _parts(run: Run, root: str) -> list[tuple[str, str]]:
     if any(not folder.startswith("/") or (root and folder.startswith(f"{root}/")) for folder in folders):
         return []
     shown = [part for part in parts if not part.startswith("cd ")]
-    if run.purpose not in _CHECKS:
+    if run.purpose not in CHECKS:
         first = next(iter(shown), "")
         return [("other", first)] if run.description and _is_reusable(first) and _RUNNER.match(first) else []
     whole = [part for part in shown if _is_reusable(part) and not _PART.search(part)]
