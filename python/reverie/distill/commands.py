@@ -94,7 +94,7 @@ TASK_RUNNER: Final = (
 """Programs that run a task of the project by its name, up to that name."""
 # Where a command begins: "just test" in the text of a pull request is none.
 _BEGINS: Final = r"^(?:\w+=\S* )*(?:(?:time|sudo|uv run|poetry run|npx) )?"
-_NPM: Final = r"(?:npm|pnpm|yarn|bun)(?: run)?"
+_NPM: Final = r"(?:npm|pnpm|yarn|bun)(?: (?:--filter|-F)[ =]\S+)*(?: run)?"
 # Of these programs the environment's name tells: `tox -e lint` tests nothing.
 _ENVIRONMENTS: Final = r"(?:tox|nox)\b(?!.*\b(?:lint|mypy|types?|typing|typecheck|format|fmt|docs|build|flake8|ruff)\b)"
 _TESTS: Final = (

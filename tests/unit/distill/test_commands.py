@@ -20,6 +20,7 @@ def calls(thread: Talk) -> tuple[ToolCall, ...]:
     [
         ("cd /w && go test ./... | tail -3", Purpose.TEST),
         ("npm run test", Purpose.TEST),
+        ("pnpm --filter @tide/api -F web test", Purpose.TEST),
         ("cargo clippy", Purpose.LINT),
         ("cargo build --release", Purpose.BUILD),
         ("git add . && git commit -m x", Purpose.COMMIT),
