@@ -243,20 +243,27 @@ def _head(command: str) -> str:
 
 
 def _commands(runs: Iterable[Run]) -> Iterator[BriefLine]:
-    """Yield the commands that passed, without plain shell, each once with its number of times."""
+    """Yield the commands that passed, without plain shell, each once with its number of times.
+
+    That is 0 for one that failed by itself since, as `make check` without such a target: a red test is no such failure.
+    """
     seen: dict[str, BriefLine] = {}
     failed: set[str] = set()  # the beginnings of commands that failed: one that passed after them was learnt
     for run in runs:
+        line = here_documents(run.command)[1].strip()
+        parts = split_command(line) if run.failed else passed_commands(run)
+        told = [part for part in parts if not _PLAIN.match(part)]
         if run.failed:
-            failed.update(map(_head, split_command(run.command)))
-            continue
-        is_script = "\n" in here_documents(run.command)[1].strip()
-        for part in passed_commands(run) if not is_script else ():
-            if _PLAIN.match(part) or not _COMMAND.match(part) or len(part) > _COMMAND_CHARS:
+            failed.update(map(_head, parts))
+            told = told if len(told) == 1 and not run.finds else []  # of several nobody knows which one failed
+        for part in told if "\n" not in line else ():
+            if not _COMMAND.match(part) or len(part) > _COMMAND_CHARS:
                 continue
             key = "C " + _NUMBER.sub("0", part.split("'", 1)[0].split('"', 1)[0]).strip()
+            if run.failed and key != f"C {part}":
+                continue  # another number or text may pass
             before = seen.pop(key, None)
-            times = 1 if before is None else before.times + 1
+            times = 0 if run.failed else 1 if before is None else before.times + 1
             weight = max(0.3 * (_head(part) in failed), 0.0 if before is None else before.weight)
             seen[key] = BriefLine("command", part, run.call_seq, run.at, key=key, weight=weight, times=times)
     yield from sorted(seen.values(), key=lambda line: (-line.times, line.seq))[:_LINES_MAX]

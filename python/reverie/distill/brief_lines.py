@@ -232,7 +232,7 @@ def _offers(threads: Sequence[PreparedThread], weights: dict[str, float]) -> dic
     offers: dict[str, list[_Offer]] = defaultdict(list)
     for (section, _), members in groups.items():
         age, name, one = min(members, key=lambda member: (member[0], -member[2].line.seq))
-        sessions = len({of for _, of, _ in members})
+        sessions = len({of for _, of, member in members if member.line.times})
         times = max(member.line.times for _, _, member in members)
         worth = _worth(one, sessions, times)
         if worth is None:
@@ -287,6 +287,8 @@ def _worth(one: _Prepared, sessions: int, times: int) -> float | None:
         case "mistake":
             return None if not line.fix else 0.3 * times**0.3 + sessions - 1
         case "command":
+            if not line.times:
+                return None  # its latest run failed
             if _GIT.match(line.text) and (sessions == 1 or not any(set(name) & set("/._") for name in one.names)):
                 return None  # every agent knows "git status --short"
             if sessions == 1 and times + 2 * (line.weight > 0) < _TIMES_MIN:

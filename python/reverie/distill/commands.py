@@ -70,6 +70,7 @@ class Run:
     description: str
     call_seq: int = 0  # the entry that holds the command itself
     passes: tuple[Purpose, ...] = ()  # further checks of the same command line, where it passed
+    finds: bool = False  # it failed by what a check reports
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +202,7 @@ def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
                 description=call.word("description"),
                 call_seq=call.seq,
                 passes=() if failed else tuple(purposes[1:]),
+                finds=failed and purpose in CHECKS and _BAD.search(call.result) is not None,
             )
         )
     return runs

@@ -70,6 +70,23 @@ def test_a_command_that_worked_is_one_that_passed() -> None:
     assert [(line.text, line.times) for line in lines] == [("make site", 1), ("acme list", 1)]
 
 
+def test_a_command_that_failed_last_is_not_told() -> None:
+    """It may pass again later; a check that found something has worked."""
+    passed = brief(Talk().bash("make site", "").bash("make check", "").bash("make site", "").bash("make check", ""))
+    gone = brief(Talk().bash("cd app && make check", "make: *** No rule to make target 'check'.  Stop.", failed=True))
+    red = brief(Talk().bash("make check", "--- FAIL: TestTide (0.01s)", failed=True))
+
+    def told(*threads: ThreadBrief) -> list[str]:
+        prepared = [prepare(str(number), thread) for number, thread in enumerate(threads)]
+        return sorted(line.text for line in choose(prepared, (), 2_000) if line.section == "command")
+
+    both = ["`make check`", "`make site`"]
+    assert told(passed, passed) == both
+    assert told(passed, passed, gone) == ["`make site`"]
+    assert told(passed, gone, passed) == both
+    assert told(passed, passed, red) == both
+
+
 def test_names_are_the_projects_own() -> None:
     """A path is one where calls were about its folder; commits, flags and paths that everyone knows are no names."""
     thread = Talk().user("use src/tide.py, encoding/json and origin/main; 28c304f6 broke readTides --name-only")
