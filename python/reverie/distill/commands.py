@@ -157,6 +157,8 @@ _BAD = lazy_regex(
     r"|\b[1-9]\d* (?:failed|errors?+(?! \(\d+ fixed, 0 remaining)|issues?:)",
     re.MULTILINE,
 )
+# What shells, make and npm say themselves of a command that failed: "sh: acme: command not found".
+_STOPPED = lazy_regex(r"\bcommand not found\b|^make(?:\[\d+\])?: \*\*\*|^npm (?:ERR!|error)\b", re.MULTILINE)
 # What gives a line the exit code of another command than the check: a pipe, `;`, `|| true`, `&`, several lines.
 _MASKED = lazy_regex(r"\||;|\S\s*\n\s*\S|(?<![>&])&(?![&\d>])")
 # How test runners end without a failure: "1274 pass\n 0 fail", "12 passed in 3 s".
@@ -327,7 +329,7 @@ def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
         return False  # "Found 3 errors (3 fixed, 0 remaining)"
     if purpose is Purpose.TEST and _ALL_PASSED.search(call.result[-_SUMMARY:]):
         return False  # tests of errors print errors
-    return purpose in CHECKS and _BAD.search(call.result) is not None
+    return purpose in CHECKS and any(said.search(call.result) for said in (_BAD, _STOPPED))
 
 
 def _error_line(result: str) -> str:

@@ -83,6 +83,8 @@ def test_outcome_of_a_command(command: str, result: str, marked: bool, error: st
         ("ruff check . | tail -1", "Found 3 errors.", 0, True),
         ("ruff check --fix . | tail -1", "Found 3 errors (3 fixed, 0 remaining).", 0, False),
         ("ruff check --fix . | tail -1", "Found 3 errors (2 fixed, 1 remaining).", 0, True),
+        ("npx jest 2>&1 | tail -5", "sh: jest: command not found", 0, True),
+        ("make check 2>&1 | tail -5", "make: *** No rule to make target 'check'.  Stop.", 0, True),
         ("pytest -q || true", "E   assert 1 == 2\n1 failed", 0, True),
         ("pytest -q; echo done", "1 failed\ndone", 0, True),
         ("cd app && pytest -q 2>&1", "ERROR: this is what the tested program prints", 0, False),
