@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.build import build_candidate, file_tag
-from reverie.distill.commands import CHECKS, TASK_RUNNER, kind_of, split_command
+from reverie.distill.commands import CHECKS, TASK_RUNNER, kind_of, passed_commands, split_command
 from reverie.lazy_regex import lazy_regex
 from reverie.models import CommandUse, MemoryType
 
@@ -190,11 +190,12 @@ def _parts(run: Run, root: str) -> list[tuple[str, str]]:
     folders = [part[3:].strip().strip("'\"").rstrip("/") for part in parts if part.startswith("cd ")]
     if any(not folder.startswith("/") or (root and folder.startswith(f"{root}/")) for folder in folders):
         return []
-    shown = [part for part in parts if not part.startswith("cd ")]
+    passed = passed_commands(run)
     if run.purpose not in CHECKS:
-        first = next(iter(shown), "")
-        return [("other", first)] if run.description and _is_reusable(first) and _RUNNER.match(first) else []
-    whole = [part for part in shown if _is_reusable(part) and not _PART.search(part)]
+        first = next((part for part in parts if not part.startswith("cd ")), "")
+        is_skill = first in passed and run.description and _is_reusable(first) and _RUNNER.match(first)
+        return [("other", first)] if is_skill else []
+    whole = [part for part in passed if _is_reusable(part) and not _PART.search(part)]
     return list(dict.fromkeys((purpose, part) for part in whole if (purpose := kind_of(part)[0])))
 
 

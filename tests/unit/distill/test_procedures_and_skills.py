@@ -33,6 +33,7 @@ def runs(*commands: str, times: int = 2, description: str = "Look at what was sa
     [
         ("cd /w && golangci-lint run 2>&1 | tail -5", ["To lint this project: `golangci-lint run`."]),
         ("pnpm run build 2>/dev/null", ["To build this project: `pnpm run build`."]),
+        ("golangci-lint run || echo 'no linter'", []),
         ("go build ./...", []),
         ("cargo check --workspace", []),
         ("mise run test:integration", ["To run the integration tests of this project: `mise run test:integration`."]),
