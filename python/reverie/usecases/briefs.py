@@ -39,7 +39,8 @@ from reverie.store import (
 )
 from reverie.text_types import Text
 from reverie.tokenizer import TOKENIZER, count
-from reverie.usecases import memories, projects, threads
+from reverie.usecases import memories as use_memories
+from reverie.usecases import projects, threads
 from reverie.usecases.by import By, Files, writes
 from reverie.usecases.entries import SealedEntry, sealed_after, spoken_messages
 from reverie.usecases.follow import Kept
@@ -268,11 +269,11 @@ def _chosen(reader: Reader, project: str, found: Sequence[_Lines], max_tokens: i
     """Return the lines that fit, without what the person dropped or forgot."""
     last_at = found[-1].brief.at or "" if found else ""
     header = count(_header(project, len(found), last_at[:4]))
-    last = _last_lines(project, found[-1], _admits(reader, project)) if found and with_last else ()
+    memories = _memories(reader, project)
+    last = _last_lines(project, found[-1], _admits(reader, project, memories)) if found and with_last else ()
     room = max_tokens - header - count(_section("last", last))
-    lines = choose(
-        [one.prepared for one in found], _memories(reader, project), max(room, 0), admits=_admits(reader, project)
-    )
+    admits = _admits(reader, project, memories)
+    lines = choose([one.prepared for one in found], memories, max(room, 0), admits=admits)
     identified = [Line(line_id(project, _NAMES if line.kind == _NAMES else line.text), line) for line in lines]
     identified = [one for one in identified if not reader.exists(Kind.DROPPED_LINE, (one.id,))]
     brief = Brief(project, len(found), last_at, tuple(identified), last, max_tokens)
@@ -291,7 +292,7 @@ def _shortened(brief: Brief) -> Brief:
     return replace(brief, lines=tuple(kept)) if brief.lines else replace(brief, last=tuple(kept))
 
 
-def _admits(reader: Reader, project: str) -> Callable[[str], bool]:
+def _admits(reader: Reader, project: str, memories: Sequence[MemoryLine]) -> Callable[[str], bool]:
     dropped = {str(key[0]) for key in reader.keys(Kind.DROPPED_LINE)}
     forgotten = [
         record.content
@@ -302,10 +303,14 @@ def _admits(reader: Reader, project: str) -> Callable[[str], bool]:
     # A forgotten command has its purpose before it: "To run the linter: `make lint`".
     commands = {content.partition(": ")[2].removesuffix(".") for content in forgotten}
     taken = dropped  # what a memory says already is not said again by a quote
+    living = {memory.text for memory in memories}  # "Do not use npm" has all words of the forgotten "Use npm"
+
+    def is_forgotten(text: str) -> bool:
+        return text in commands or (bool(forgotten) and not lines_without(text, forgotten))
 
     def admits(text: str) -> bool:
         name = line_id(project, text)
-        if name in taken or text in commands or (forgotten and not lines_without(text, forgotten)):
+        if name in taken or (text not in living and is_forgotten(text)):
             return False
         taken.update((name, *(line_id(project, quote) for quote in _QUOTATION.findall(text))))
         return True
@@ -438,10 +443,10 @@ def change_line(
     chosen, record = line.line, None
     words = chosen.text if text is None else text
     if action == "edit" and chosen.memory:
-        record = memories.change(to, by, chosen.memory, content=words)
+        record = use_memories.change(to, by, chosen.memory, content=words)
     elif action != "drop" and not chosen.memory:
         kind = _TYPE.get(chosen.section, MemoryType.FACT)
-        record = memories.remember(to, by, Candidate(type=kind, content=words, tags=(), project=project))
+        record = use_memories.remember(to, by, Candidate(type=kind, content=words, tags=(), project=project))
     elif action == "keep":
         raise Conflict(
             f"line {line.id} is a memory already", hint=f"it stays; reverie forget {chosen.memory} removes it"
@@ -450,6 +455,6 @@ def change_line(
     drops = action == "drop" or is_replaced
     if drops:
         to.save(DroppedLineRecord(project=project, by=by.who, at=to.at), (line.id,))
-    memory = None if record is None else memories.memory_answer(record)
+    memory = None if record is None else use_memories.memory_answer(record)
     operation = str(to.number) if drops or record is not None else None
     return wire.BriefLineChanged(line.id, action, memory, operation)

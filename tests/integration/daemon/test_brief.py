@@ -13,6 +13,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reverie.tokenizer import count
+from reverie.wire import CreateMemory
 from reveried.cli import main
 from support.cli import use_daemon
 from support.daemon import Daemon, running_daemon
@@ -149,6 +150,17 @@ def test_a_forgotten_command_is_no_command_that_worked(own: tuple[Daemon, Client
     assert "`make chart`" in _texts(client)
     client.forget(learnt.id)
     assert "`make chart`" not in _texts(client)
+
+
+def test_what_is_forgotten_hides_no_memory(own: tuple[Daemon, Client]) -> None:
+    """Also where the memory has all words of the forgotten one, being the opposite."""
+    _, client = own
+    client.forget(client.remember(CreateMemory("Use npm for packages.", type="preference", project="harbour")).id)
+    assert main(["remember", "Do not use npm for packages.", "--type", "preference", "--project", "harbour"]) == 0
+    texts = _texts(client)
+    assert "Do not use npm for packages." in texts
+    client.change_brief_line("harbour", texts["Do not use npm for packages."], "drop")
+    assert not any("npm" in text for text in _texts(client))
 
 
 def test_what_is_forgotten_or_deleted_leaves_no_line(own: tuple[Daemon, Client]) -> None:
