@@ -446,6 +446,9 @@ def change_line(
         record = use_memories.change(to, by, chosen.memory, content=words)
     elif action != "drop" and not chosen.memory:
         kind = _TYPE.get(chosen.section, MemoryType.FACT)
+        if action == "keep" and chosen.thread:  # words that are corrected are the person's, of today
+            seqs = [chosen.seq] if chosen.seq else []
+            by = replace(by, origin={**by.origin, "thread": chosen.thread, "seqs": seqs, "at": chosen.at})
         record = use_memories.remember(to, by, Candidate(type=kind, content=words, tags=(), project=project))
     elif action == "keep":
         raise Conflict(

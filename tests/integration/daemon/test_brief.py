@@ -93,15 +93,18 @@ def test_a_dropped_line_stays_away_until_the_undo(own: tuple[Daemon, Client], tm
 
 
 def test_a_line_that_is_kept_or_corrected_is_a_memory_of_the_person(own: tuple[Daemon, Client]) -> None:
-    """The corrected line goes; undo takes memory and line back as they were."""
+    """The corrected line goes, the kept one stays where it was with its date; undo takes both back as they were."""
     _, client = own
     before = _texts(client)
+    found = next(line for line in client.brief("harbour").lines if line.text == CAUSE)
     kept = client.change_brief_line("harbour", before[CAUSE], "keep")
     edited = client.change_brief_line("harbour", before[DRAFTS], "edit", "Pull requests are opened as drafts, by gh.")
 
     lines = {line.text: line for line in client.brief("harbour").lines}
     assert kept.memory is not None
     assert (kept.memory.trust, kept.memory.project, lines[CAUSE].memory) == ("person", "harbour", kept.memory.id)
+    assert (lines[CAUSE].kind, lines[CAUSE].at) == (found.kind, found.at)
+    assert (kept.memory.provenance["thread"], kept.memory.provenance["seqs"]) == (found.thread, [found.seq])
     assert edited.memory is not None
     assert lines["Pull requests are opened as drafts, by gh."].memory == edited.memory.id
     assert DRAFTS not in lines
