@@ -72,7 +72,13 @@ def test_a_contradicted_memory_says_so_wherever_it_is_told(
     assert doubt["seqs"]
     use_daemon(daemon, monkeypatch)
     cli = run_in_process(capsys)
-    for command, told in (("memories", since), ("recall tabs", since), (f"show {memory.id}", doubt["thread"])):
+    for command, told in (
+        ("brief --project harbour", since),
+        ("brief --project harbour --json", f'"note": "{since}"'),
+        ("memories", since),
+        ("recall tabs", since),
+        (f"show {memory.id}", doubt["thread"]),
+    ):
         assert told in " ".join(cli(*command.split()).out.split()), command
     assert since in client.brief_text("harbour")
     assert since in str(client.call_tool("search", {"query": "always use tabs"}).content)

@@ -40,8 +40,9 @@ def brief(client: Client, project: ProjectOption = None, max_tokens: MaxTokens =
         if _HEADINGS[line.kind] != heading:
             heading = _HEADINGS[line.kind]
             say(f"{heading}:")
-        day = f" ({line.at[:10]})" if line.at and line.kind != "last" else ""
-        say(wrapped(f"  {line.id}  {line.text}{day}"))
+        day = line.at[:10] if line.at and line.kind != "last" else ""
+        noted = ", ".join(filter(None, (day, line.note)))
+        say(wrapped(f"  {line.id}  {line.text}" + (f" ({noted})" if noted else "")))
     if answer.model_tokens_per_session is not None:
         say(f"Read by a model: about {answer.model_tokens_per_session:,} tokens a session.")
     name = shlex.quote(answer.project)

@@ -410,6 +410,7 @@ def brief_answer(brief: Brief) -> wire.Brief:
             thread=one.line.thread or None,
             seq=one.line.seq or None,
             memory=one.line.memory or None,
+            note=one.line.note or None,
         )
         for one in (*brief.lines, *brief.last)
     ]

@@ -24,6 +24,7 @@ class BriefLine(Reply):
     """A line of a brief: a quote or a fact, said at `at` in entry `seq` of a thread, or of a memory.
 
     `sessions` is the number of sessions in which the same was said or done. The id stays the same for the same words.
+    `note` says since when a memory is in doubt; null for one that is not.
     """
 
     id: str
@@ -34,6 +35,7 @@ class BriefLine(Reply):
     seq: Count | None = None
     memory: str | None = None
     sessions: Count = 1
+    note: str | None = None
 
 
 class Brief(Reply):
