@@ -16,6 +16,7 @@ from reverie.context.text import neutralize_markup
 from reverie.errors import ReverieError
 from reverie.lazy_regex import lazy_regex
 from reverie.tokenizer import count
+from reverie.usecases import briefs as use_briefs
 from reverie.usecases import projections, sessions
 from reverie.usecases.follow import Kept
 from reveried.actions import briefs, contexts
@@ -171,5 +172,5 @@ async def _last_session(services: Services, space: str, project: str) -> LastSes
         plan = await contexts.state(services, space, thread.id)
         last = sessions.last_session(thread, plan.state)
         if last.task or last.steps:
-            return last
+            return await read(services, space, partial(use_briefs.shown_session, project=project, last=last))
     return None

@@ -231,7 +231,8 @@ class ThreadBrief:
 
     A name counts as often as it was used; one of a file or symbol of the project counts more.
 
-    `task` is what the person asked for last, `open` what the agent asked or left undone; both may be empty.
+    `task` is what the person asked for last, `open` what the agent asked or left undone, a step a line; both may be
+    empty.
     """
 
     lines: tuple[BriefLine, ...] = ()

@@ -44,7 +44,6 @@ _REPEATED_CHARS: Final = 40  # of a sentence that the agent said before
 _LOOKED_BACK: Final = 200  # steps in which that is looked for
 _OWN_CHARS: Final = 400  # of a message that a person typed; of a longer one most is pasted or a plan
 _NAMES_MAX: Final = 250  # of a thread, those used most
-_SAID_CHARS: Final = 140  # of the task and of what is open
 _TEXT_CHARS: Final = 8_000  # of one text that names are read of
 _NAMING_FIELDS: Final = ("command", "file_path", "path", "pattern", "old_string", "new_string", "content", "prompt")
 _LINES_MAX: Final = 60  # of a thread and kind
@@ -92,8 +91,8 @@ def thread_brief(trace: Trace) -> ThreadBrief:
     return ThreadBrief(
         lines=lines,
         names=_names(trace),
-        task=clip(current_request(facts)[0], _SAID_CHARS),
-        open=clip("; ".join(step for step, _ in steps_ahead(facts)), _SAID_CHARS),
+        task=current_request(facts)[0],
+        open="\n".join(one_line(step) for step, _ in steps_ahead(facts)),
         at=trace.last_at,
     )
 

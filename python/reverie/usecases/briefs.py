@@ -21,6 +21,7 @@ from reverie.consolidate.forgotten import lines_without, statement_key
 from reverie.context.text import neutralize_markup
 from reverie.decode import mapped
 from reverie.distill.brief_lines import SECTIONS, VERSION, ChosenLine, MemoryLine, PreparedThread, choose, prepare
+from reverie.distill.sentences import clip, sentences
 from reverie.documents.layout import PERSON, memory_project
 from reverie.doubts import doubt_note
 from reverie.errors import Conflict, NotFound
@@ -44,6 +45,7 @@ from reverie.usecases import projects, threads
 from reverie.usecases.by import By, Files, writes
 from reverie.usecases.entries import SealedEntry, sealed_after, spoken_messages
 from reverie.usecases.follow import Kept
+from reverie.usecases.sessions import LastSession
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -72,6 +74,8 @@ _QUOTED: Final = frozenset({"wish"})
 _NAMES: Final = "names"
 _NAMES_LESS: Final = 4  # at a time, where the text is too long
 _QUOTATION: Final = lazy_regex(r"“([^”]+)”")
+_ASIDE: Final = lazy_regex(r" \((?:now|at): (.*)\)$")  # behind a task or step: what is in hand
+_SAID_CHARS: Final = 140  # of the task and of what is open
 _ENCODINGS: Final = (TOKENIZER, "cl100k_base")
 _ID_CHARS: Final = 12
 _LINE_CHARS: Final = 300  # of a memory in the brief
@@ -270,13 +274,26 @@ def _chosen(reader: Reader, project: str, found: Sequence[_Lines], max_tokens: i
     last_at = found[-1].brief.at or "" if found else ""
     header = count(_header(project, len(found), last_at[:4]))
     memories = _memories(reader, project)
-    last = _last_lines(project, found[-1], _admits(reader, project, memories)) if found and with_last else ()
-    room = max_tokens - header - count(_section("last", last))
-    admits = _admits(reader, project, memories)
+    hides = _hides(reader, project, memories)
+    told: set[str] = set()  # what a memory says already is not said again by a quote
+
+    def is_told(text: str) -> bool:
+        return line_id(project, text) in told or hides(text)
+
+    def admits(text: str) -> bool:
+        if is_told(text):
+            return False
+        told.update(line_id(project, words) for words in (text, *_QUOTATION.findall(text)))
+        return True
+
+    def last_lines() -> tuple[Line, ...]:
+        return _last_lines(project, found[-1], hides, is_told) if found and with_last else ()
+
+    room = max_tokens - header - count(_section("last", last_lines()))
     lines = choose([one.prepared for one in found], memories, max(room, 0), admits=admits)
     identified = [Line(line_id(project, _NAMES if line.kind == _NAMES else line.text), line) for line in lines]
     identified = [one for one in identified if not reader.exists(Kind.DROPPED_LINE, (one.id,))]
-    brief = Brief(project, len(found), last_at, tuple(identified), last, max_tokens)
+    brief = Brief(project, len(found), last_at, tuple(identified), last_lines(), max_tokens)
     while not _fits(brief):
         # The counts of parts do not add up to that of the whole, nor is one encoding's that of another.
         brief = _shortened(brief)
@@ -292,7 +309,8 @@ def _shortened(brief: Brief) -> Brief:
     return replace(brief, lines=tuple(kept)) if brief.lines else replace(brief, last=tuple(kept))
 
 
-def _admits(reader: Reader, project: str, memories: Sequence[MemoryLine]) -> Callable[[str], bool]:
+def _hides(reader: Reader, project: str, memories: Sequence[MemoryLine]) -> Callable[[str], bool]:
+    """Return a function that says whether the person dropped a line, or forgot what it says and no memory."""
     dropped = {str(key[0]) for key in reader.keys(Kind.DROPPED_LINE)}
     forgotten = [
         record.content
@@ -302,20 +320,12 @@ def _admits(reader: Reader, project: str, memories: Sequence[MemoryLine]) -> Cal
 
     # A forgotten command has its purpose before it: "To run the linter: `make lint`".
     commands = {content.partition(": ")[2].removesuffix(".") for content in forgotten}
-    taken = dropped  # what a memory says already is not said again by a quote
     living = {memory.text for memory in memories}  # "Do not use npm" has all words of the forgotten "Use npm"
 
     def is_forgotten(text: str) -> bool:
         return text in commands or (bool(forgotten) and not lines_without(text, forgotten))
 
-    def admits(text: str) -> bool:
-        name = line_id(project, text)
-        if name in taken or (text not in living and is_forgotten(text)):
-            return False
-        taken.update((name, *(line_id(project, quote) for quote in _QUOTATION.findall(text))))
-        return True
-
-    return admits
+    return lambda text: line_id(project, text) in dropped or (text not in living and is_forgotten(text))
 
 
 def _memories(reader: Reader, project: str) -> list[MemoryLine]:
@@ -340,16 +350,40 @@ def _memories(reader: Reader, project: str) -> list[MemoryLine]:
     return sorted(lines, key=lambda line: line.id)
 
 
-def _last_lines(project: str, last: _Lines, admits: Callable[[str], bool]) -> tuple[Line, ...]:
-    at, task, left = last.brief.at or "", last.brief.task, last.brief.open
-    texts = [f"{at[:16].replace('T', ' ')}Z, thread {last.prepared.thread}"]
-    texts += [f"asked: “{task}”"] if task else []
-    texts += [f"left with: {left}"] if left else []
+def _last_lines(
+    project: str, last: _Lines, hides: Callable[[str], bool], is_told: Callable[[str], bool]
+) -> tuple[Line, ...]:
+    """Return when the last session was, what was asked, unless it is told already, and what is open."""
+    at, thread = last.brief.at or "", last.prepared.thread
+    when = f"{at[:16].replace('T', ' ')}Z, thread {thread}"
+    task = _without_hidden(last.brief.task, is_told)
+    steps = [_without_hidden(step, hides) for step in last.brief.open.split("\n")]
+    left = "; ".join(filter(None, steps))
+    texts = {when: when, task: f"asked: “{clip(task, _SAID_CHARS)}”", left: f"left with: {clip(left, _SAID_CHARS)}"}
     return tuple(
-        Line(line_id(project, text), ChosenLine("last", "last", text, at, last.prepared.thread))
-        for text in texts
-        if admits(text)
+        Line(line_id(project, words), ChosenLine("last", "last", text, at, thread))
+        for words, text in texts.items()
+        if words and not hides(words)
     )
+
+
+def shown_session(reader: Reader, project: str, last: LastSession) -> LastSession:
+    """Return the last session of a project without what the person dropped from its brief or forgot."""
+    hides = _hides(reader, project, _memories(reader, project))
+    steps = (_without_hidden(step, hides) for step in last.steps)
+    return replace(last, task=_without_hidden(last.task, hides), steps=tuple(filter(None, steps)))
+
+
+def _without_hidden(text: str, hides: Callable[[str], bool]) -> str:
+    """Return a task or a step without its hidden sentences: "go on: Never use npm. Draw it" is "go on: Draw it"."""
+    from reverie.distill.next_step import OF_NOW, THEN
+
+    frame = next((frame for frame in OF_NOW if text.startswith(frame)), "")
+    said = sentences(_ASIDE.sub(r"\n\1", text.removeprefix(frame).replace(THEN, "\n")))
+    left = [sentence for sentence in said if not hides(sentence)]
+    if hides(text) or (said and not left):
+        return ""
+    return text if left == said else frame + " ".join(left)
 
 
 def line_id(project: str, text: str) -> str:

@@ -92,6 +92,22 @@ def test_a_dropped_line_stays_away_until_the_undo(own: tuple[Daemon, Client], tm
     assert DRAFTS in _texts(client)
 
 
+def test_a_dropped_sentence_is_not_told_of_the_last_session(own: tuple[Daemon, Client], tmp_path: Path) -> None:
+    """Neither as its task nor as what is open, the rest of which stays; and what was said is not told as asked too."""
+    _, client = own
+    colours = "the blue of the old chart of 1881 rather than in the grey of the printed one"
+    wish = f"Always draw the harbour in {colours}, and the tide in {colours}."
+    session(tmp_path / "harbour-3.jsonl", "/home/ann/harbour", [f"{wish} Begin with the mole."], day="2026-03-04")
+    assert main(["import", "claude-code", str(tmp_path)]) == 0
+    text = client.brief_text("harbour")
+    assert (text.count("Always draw"), "asked: “Begin with the mole.”" in text) == (2, True)  # said, and open
+    (said,) = (line.id for line in client.brief("harbour").lines if line.kind == "wish" and "Always" in line.text)
+    client.change_brief_line("harbour", said, "drop")
+    text = client.brief_text("harbour")
+    assert "Always draw" not in text
+    assert "left with: do what the user asked: Begin with the mole." in text
+
+
 def test_a_line_that_is_kept_or_corrected_is_a_memory_of_the_person(own: tuple[Daemon, Client]) -> None:
     """The corrected line goes, the kept one stays where it was with its date; undo takes both back as they were."""
     _, client = own

@@ -119,6 +119,28 @@ def test_a_new_session_opens_with_what_is_known_of_its_project(
     assert "north gate" in shown(daemon, event, client="codex")
 
 
+def test_what_was_dropped_from_the_brief_opens_no_session(
+    daemon: Daemon, client: Client, tmp_path: Path, project: Path
+) -> None:
+    """The last session's task and open steps are told without the sentence that a person dropped."""
+    first = LiveSession(tmp_path, project, 29)
+    start(daemon, first)
+    thread = begun(client, first.id)
+    first.say("Never paint the west gate in green. Draw the gate.", "I have drawn it. Next: never paint it.")
+    finished(daemon, client, first, thread, 2)
+    numbers = count(500)
+
+    def next_session() -> str:
+        return start(daemon, LiveSession(tmp_path, project, next(numbers)))
+
+    wait_until(lambda: "asked: Never paint the west gate" in next_session(), "the task of the session before")
+    name = client.thread(thread).project or ""
+    line = next(line.id for line in client.brief(name).lines if line.text.startswith("Never paint"))
+    client.change_brief_line(name, line, "drop")
+    wait_until(lambda: "asked: Draw the gate." in next_session(), "the rest of the task")
+    assert "west gate" not in next_session()
+
+
 def test_a_note_of_one_agent_opens_the_session_of_another(
     daemon: Daemon, client: Client, tmp_path: Path, project: Path
 ) -> None:
