@@ -161,9 +161,10 @@ class _Space(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a brief with its id."""
+    """A line of a brief with its id, and the words that this is made of."""
 
     id: str
+    words: str
     line: ChosenLine
 
 
@@ -212,7 +213,8 @@ class BriefCache(Kept):
             newest = sorted((head.at, one.id) for one, head in heads if head is not None and head.at)[-SESSIONS_MAX:]
             kinds = (Kind.MEMORY, Kind.FORGOTTEN, Kind.DROPPED_LINE)
             checksums = (reader.record_checksum(Kind.BRIEF, (name,)) for _, name in newest)
-            stamp = (len(heads), *map(reader.collection_state, kinds), *checksums)
+            names = tuple(projects.names_of(reader, project))
+            stamp = (len(heads), names, *map(reader.collection_state, kinds), *checksums)
             known = self._briefs.get(key)
             if known is not None and known[0] == stamp:
                 return known[1]
@@ -291,8 +293,8 @@ def _chosen(reader: Reader, project: str, found: Sequence[_Lines], max_tokens: i
 
     room = max_tokens - header - count(_section("last", last_lines()))
     lines = choose([one.prepared for one in found], memories, max(room, 0), admits=admits)
-    identified = [Line(line_id(project, _NAMES if line.kind == _NAMES else line.text), line) for line in lines]
-    identified = [one for one in identified if not reader.exists(Kind.DROPPED_LINE, (one.id,))]
+    identified = [_line(project, _NAMES if line.kind == _NAMES else line.text, line) for line in lines]
+    identified = [one for one in identified if one.words != _NAMES or not hides(_NAMES)]
     brief = Brief(project, len(found), last_at, tuple(identified), last_lines(), max_tokens)
     while not _fits(brief):
         # The counts of parts do not add up to that of the whole, nor is one encoding's that of another.
@@ -311,11 +313,12 @@ def _shortened(brief: Brief) -> Brief:
 
 def _hides(reader: Reader, project: str, memories: Sequence[MemoryLine]) -> Callable[[str], bool]:
     """Return a function that says whether the person dropped a line, or forgot what it says and no memory."""
+    names = projects.names_of(reader, project)
     dropped = {str(key[0]) for key in reader.keys(Kind.DROPPED_LINE)}
     forgotten = [
         record.content
         for _, record in (reader.records(ForgottenRecord) if reader.count(Kind.FORGOTTEN) else ())
-        if record.memory and record.threads is None and record.content and record.project in (PERSON, project)
+        if record.memory and record.threads is None and record.content and record.project in (PERSON, *names)
     ]
 
     # A forgotten command has its purpose before it: "To run the linter: `make lint`".
@@ -325,7 +328,11 @@ def _hides(reader: Reader, project: str, memories: Sequence[MemoryLine]) -> Call
     def is_forgotten(text: str) -> bool:
         return text in commands or (bool(forgotten) and not lines_without(text, forgotten))
 
-    return lambda text: line_id(project, text) in dropped or (text not in living and is_forgotten(text))
+    def hides(text: str) -> bool:
+        is_dropped = any(line_id(name, text) in dropped for name in names)
+        return is_dropped or (text not in living and is_forgotten(text))
+
+    return hides
 
 
 def _memories(reader: Reader, project: str) -> list[MemoryLine]:
@@ -361,7 +368,7 @@ def _last_lines(
     left = "; ".join(filter(None, steps))
     texts = {when: when, task: f"asked: “{clip(task, _SAID_CHARS)}”", left: f"left with: {clip(left, _SAID_CHARS)}"}
     return tuple(
-        Line(line_id(project, words), ChosenLine("last", "last", text, at, thread))
+        _line(project, words, ChosenLine("last", "last", text, at, thread))
         for words, text in texts.items()
         if words and not hides(words)
     )
@@ -384,6 +391,10 @@ def _without_hidden(text: str, hides: Callable[[str], bool]) -> str:
     if hides(text) or (said and not left):
         return ""
     return text if left == said else frame + " ".join(left)
+
+
+def _line(project: str, words: str, line: ChosenLine) -> Line:
+    return Line(line_id(project, words), words, line)
 
 
 def line_id(project: str, text: str) -> str:
@@ -491,8 +502,8 @@ def change_line(
         )
     is_replaced = action == "edit" and not chosen.memory and line_id(project, words) != line.id
     drops = action == "drop" or is_replaced
-    if drops:
-        to.save(DroppedLineRecord(project=project, by=by.who, at=to.at), (line.id,))
+    for name in projects.names_of(to, project) if drops else ():  # by which they may be known once more after an undo
+        to.save(DroppedLineRecord(project=name, by=by.who, at=to.at), (line_id(name, line.words),))
     memory = None if record is None else use_memories.memory_answer(record)
     operation = str(to.number) if drops or record is not None else None
     return wire.BriefLineChanged(line.id, action, memory, operation)

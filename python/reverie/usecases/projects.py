@@ -53,6 +53,11 @@ def named(projects: Sequence[ProjectRecord], name: str) -> ProjectRecord | None:
     return next((project for project in projects if project.name == match.joined), match)
 
 
+def names_of(reader: Reader, name: str) -> list[str]:
+    """Return the name of a project, and behind it those of the projects that were joined to it."""
+    return [name, *(project.name for project in known(reader) if project.joined == name)]
+
+
 def left_without_folders(before: Sequence[ProjectRecord], after: Sequence[ProjectRecord]) -> list[str]:
     """Return the names of projects without a remote that have lost every folder to another project.
 

@@ -146,6 +146,34 @@ def test_other_repositories_stay_apart(started: Client, tmp_path: Path, remote: 
     assert all(one.joined is None for one in started.projects().items)
 
 
+def test_what_was_dropped_from_a_brief_stays_dropped(started: Client, tmp_path: Path) -> None:
+    """Under either name: after the join, what was dropped before it; after the undo, what was dropped since."""
+    client, other = started, tmp_path / "home" / "harbour"
+    before, since = "Pull requests are always opened as drafts.", "Never push to the main branch."
+    texts = [before, "I will.", since, "I will not."]
+    path = session(tmp_path / "a.jsonl", str(other), texts)
+    thread = client.thread(str(import_file(client, path, program="claude-code").thread))
+
+    def drop(text: str) -> None:
+        name = client.thread(thread.id).project or ""
+        line = next(line.id for line in client.brief(name).lines if text in line.text)
+        client.change_brief_line(name, line, "drop")
+        assert text not in client.brief_text(name)
+
+    drop(before)
+    git(other, "remote", "add", "origin", f"https://{REMOTE}.git")
+    assert client.create_thread(project=str(other)).project == "harbour"
+    assert client.thread(thread.id).project == "harbour"
+    assert before not in client.brief_text("harbour")
+    drop(since)
+    joined = next(one for one in client.projects().items if one.name == thread.project)
+    client.undo(str(joined.joined_in))
+    text = client.brief_text(str(thread.project))
+    assert text
+    assert before not in text
+    assert since not in text
+
+
 def test_a_store_that_lost_the_folder_is_sorted(home: Path, tmp_path: Path) -> None:
     """`projects --sort` joins two projects of one folder of an older release, and a name that was given stays."""
     folder = repository(tmp_path / "home" / "harbour", f"https://{REMOTE}.git")
