@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any
 
 from reverie.client import Client
 from reverie.errors import NotFound
-from reverie.wire import Memory
+from reverie.wire import BriefLine, Memory
 from reveried.cli import redactions, review
 from reveried.cli.command import Answer, Argument, Option
 from reveried.cli.ids import all_items, with_thread
@@ -16,7 +16,9 @@ from reveried.cli.output import clip, counted, is_terminal, print_fields, print_
 from reveried.cli.recall import find_memory, one_line
 from reveried.cli.sync import conflict_texts
 
+_HEX = frozenset("0123456789abcdef")
 _SHA256_CHARS = 64
+_LINE_CHARS = 12  # of the id of a brief's line, in hex
 _PREFIX_CHARS = 4  # of an archive's address; fewer are a typing error rather than an address
 
 
@@ -45,14 +47,14 @@ def _kind(what: str) -> Callable[[Client, str], Answer]:
     }
     if what[:4] == "mem…" or what.startswith("mem_…"):
         return _memory
-    if len(what) == _SHA256_CHARS and set(what) <= set("0123456789abcdef"):
+    if len(what) == _SHA256_CHARS and set(what) <= _HEX:
         return _archive
     # What lists shorten has letters and digits alone; an operation's id has digits alone.
     return by_prefix.get(what.partition("_")[0], _operation if what.isdecimal() or not what.isalnum() else _shortened)
 
 
 def _shortened(client: Client, what: str) -> Answer:
-    """Show the memory whose id ends with this, else the archive whose address begins with it, as lists print them."""
+    """Show the memory whose id ends with this, else the archive whose address begins with it, else a brief's line."""
     try:
         memory = find_memory(client, what)
     except NotFound:
@@ -62,11 +64,42 @@ def _shortened(client: Client, what: str) -> Answer:
     # Example: `077c47201a4f`, from `reverie archives list`.
     addresses = [item.sha256 for item in all_items(client.archives)]
     addresses = [address for address in addresses if address.startswith(what)] if len(what) >= _PREFIX_CHARS else []
+    line = next(_brief_lines(client, what), None) if not addresses else None
+    if line is not None:
+        return _brief_line(*line)
     if len(addresses) != 1:
         why = f"{counted(len(addresses), 'archive')} begin with" if addresses else "nothing has the id"
         hint = "reverie log, threads, memories and archives list print ids; a file has its whole path"
         raise NotFound(f"{why} {clip(what, 40)!r}", hint=hint)
     return _archive(client, addresses[0])
+
+
+def _brief_lines(client: Client, what: str) -> Iterator[tuple[str, BriefLine]]:
+    """Yield the lines with this id, each with its project; nothing for what is no id of a line."""
+    if len(what) == _LINE_CHARS and set(what) <= _HEX:
+        for project in client.projects().items:
+            if project.joined is None:
+                yield from ((project.name, line) for line in client.brief(project.name).lines if line.id == what)
+
+
+def _brief_line(project: str, line: BriefLine) -> Answer:
+    """Print a line of a project's brief with where it was said."""
+    yield line
+    print_fields(
+        ("Line", line.id),
+        ("Brief of", project),
+        ("When", when(line.at)),
+        ("Sessions", line.sessions),
+        ("Memory", line.memory),
+        ("In thread", line.thread),
+        ("Message", line.seq),
+    )
+    say()
+    say(line.text + (f" ({line.note})" if line.note else ""))
+    source = f"thread {line.thread} --around {line.seq}" if line.seq else ""
+    if source := f"show {line.memory}" if line.memory else source:
+        say()
+        say(f"Its source: reverie {source}")
 
 
 def _operation(client: Client, what: str) -> Answer:

@@ -223,6 +223,9 @@ def test_the_commands(own: tuple[Daemon, Client], capfd: pytest.CaptureFixture[s
     line = _texts(client)[DRAFTS]
     assert f"  {line}  {DRAFTS} (2026-03-02)" in printed.splitlines()
 
+    assert main(["show", line]) == 0
+    found = next(one for one in client.brief("harbour").lines if one.id == line)
+    assert f"reverie thread {found.thread} --around {found.seq}" in " ".join(capfd.readouterr().out.split())
     assert main(["brief", "keep", line, "--project", "harbour"]) == 0
     assert main(["brief", "edit", line, "Drafts,", "always.", "--project", "harbour", "--json"]) == 0
     assert '"Drafts, always."' in capfd.readouterr().out
