@@ -46,10 +46,10 @@ from reveried.jobs import Jobs
 from reveried.linux import activated_sockets, limit_kept_memory, notify
 from reveried.log import logger
 from reveried.models.choice import chosen_models
-from reveried.process_lock import ProcessLock
+from reveried.process_lock import DAEMON_LOCK, ProcessLock
 from reveried.routes import load_frequent, routes_of
 from reveried.scheduler import Scheduler
-from reveried.server import Server, bind_tcp, bind_unix
+from reveried.server import OwnSocket, Server, bind_tcp
 from reveried.services import Services
 from reveried.stop_note import StopNote
 from reveried.stored import StoredCallers, StoredSchedules, begin_redactions, spaces_of, store_id
@@ -122,11 +122,11 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         logger("reveried").warning("a setting is not used", why=unused.message, hint=unused.hint)
     stopping = _stop_signals()
     async with AsyncExitStack() as closing:
-        lock = ProcessLock(layout.data_dir / "daemon.lock")
+        lock = ProcessLock(layout.data_dir / DAEMON_LOCK)
         closing.callback(lock.release)
         stop = StopNote(layout.data_dir)
         closing.callback(stop.remove)
-        server = await _listen(config, env, closing)
+        server, own = await _listen(config, env, closing)
         unclean = needs_check(layout.store_dir)
         store_lock = StoreLock.take(layout.store_dir)
         closing.callback(store_lock.release)
@@ -151,6 +151,8 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         seconds = config.daemon.drain_seconds
         closing.push_async_callback(server.drain, seconds, partial(services.jobs.close, seconds))
         closing.callback(stop.say, "requests in progress")
+        if own is not None:
+            closing.callback(start_supervised("socket", partial(own.keep, server)).cancel)
         closing.callback(services.events.end)
         server.handler = Application(routes_of, services)
         closing.callback(notify, "STOPPING=1", env)
@@ -291,8 +293,8 @@ def _open_models(
     return models
 
 
-async def _listen(config: Config, env: Mapping[str, str], closing: AsyncExitStack) -> Server:
-    """Return a server that listens, on inherited sockets or our own, and answers `starting` for now."""
+async def _listen(config: Config, env: Mapping[str, str], closing: AsyncExitStack) -> tuple[Server, OwnSocket | None]:
+    """Return a server that listens and answers `starting` for now; and our own socket, unless it is inherited."""
     daemon = config.daemon
     limits = Limits(
         body_bytes=daemon.body_bytes,
@@ -305,18 +307,16 @@ async def _listen(config: Config, env: Mapping[str, str], closing: AsyncExitStac
     server = Server(Admission(limits))
     closing.push_async_callback(server.drain, 0.0)
     inherited = [listener for _, listener in activated_sockets(env, os.getpid())]
-    listeners = list(inherited)
+    listeners, own = list(inherited), None
     if not any(listener.family == socket.AF_UNIX for listener in inherited):
-        # The socket has a lock beside that of the data folder: two stores may be configured with one socket.
-        guard = ProcessLock(daemon.socket.with_name(daemon.socket.name + ".lock"))
-        closing.callback(guard.release)
-        listeners.append(bind_unix(daemon.socket))
-        closing.callback(daemon.socket.unlink, missing_ok=True)
+        own = OwnSocket(daemon.socket)
+        closing.callback(own.close)
+        listeners.append(own.listener)
     if daemon.tcp:
         listeners.append(bind_tcp(daemon.tcp))
     for listener in listeners:
         server.listen(listener)
-    return server
+    return server, own
 
 
 async def _check_store(store_dir: Path) -> None:

@@ -12,6 +12,7 @@ from reverie.private_folder import make_private
 if TYPE_CHECKING:
     from pathlib import Path
 
+DAEMON_LOCK = "daemon.lock"  # in the data folder
 PID_BYTES_MAX = 32
 
 
@@ -43,3 +44,15 @@ class ProcessLock:
     def release(self) -> None:
         """Release the lock; the file stays, since removing it would let two processes lock two different files."""
         os.close(self._file)
+
+
+def holder(path: Path) -> int | None:
+    """Return the id of the process that has the lock of a file; None if none has it, or it has not said which it is."""
+    if not path.exists():
+        return None
+    try:
+        ProcessLock(path).release()
+    except Conflict as held:
+        pid = held.details["pid"]
+        return pid if isinstance(pid, int) else None
+    return None

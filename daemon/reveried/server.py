@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reverie import private_folder
-from reverie.errors import Conflict, Starting, ValidationError
+from reverie.errors import Conflict, ReverieError, Starting, ValidationError
 from reverie.places import SOCKET_PATH_BYTES_MAX
 from reveried.http.connection import Connection, OpenConnections
 from reveried.http.message import send_error
 from reveried.log import logger
+from reveried.process_lock import ProcessLock
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -26,6 +27,7 @@ BACKLOG = 1024  # connections that the kernel queues before they are accepted
 ACCEPTED_AT_ONCE = 256  # connections that are accepted before the requests of others go on
 REST_S = 0.5  # before accepting goes on where the process or the system has no descriptors or memory left
 ANSWER_S = 1.0  # for the answers of requests whose work has ended
+SOCKET_CHECK_S = 2.0  # between two looks whether the file of the socket is there
 CLOSING_TURNS = 5  # turns of the event loop; closing a transport and its socket takes two
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
 
@@ -57,6 +59,67 @@ def bind_unix(path: Path) -> socket.socket:
         raise
     listener.setblocking(False)  # noqa: FBT003 - the standard library's signature
     return listener
+
+
+class OwnSocket:
+    """The Unix socket of a daemon, with the lock beside it; what removes its file does not end it.
+
+    A login session that ends takes its runtime directory with it, and old files in /tmp are cleaned up.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Lock the path and listen at it. Raises what `bind_unix` and ProcessLock do."""
+        self._path = path
+        self._lock: ProcessLock | None = None
+        self._file: tuple[int, int] | None = None
+        self.listener = self._bind()
+
+    def _bind(self) -> socket.socket:
+        # The lock's file may be gone as well, and then another process can have its own there.
+        self._release()
+        # The socket has a lock beside that of the data folder: two stores may be configured with one socket.
+        self._lock = ProcessLock(self._path.with_name(self._path.name + ".lock"))
+        listener = bind_unix(self._path)
+        self._file = _file_at(self._path)
+        return listener
+
+    async def keep(self, server: Server) -> None:
+        """Listen again, for ever, where the file of the socket is gone; connections that are open stay so."""
+        log, why = logger("reveried.server"), ""
+        while True:
+            await asyncio.sleep(SOCKET_CHECK_S)
+            if _file_at(self._path) == self._file:
+                continue
+            try:
+                removed, self.listener = self.listener, self._bind()
+            except (OSError, ReverieError) as error:
+                if str(error) != why:
+                    why = str(error)
+                    log.warning("the socket was removed, and cannot be made again yet", why=why)
+                continue
+            why = ""
+            server.listen(self.listener, instead_of=removed)
+            log.warning("the socket was removed, and is made again", path=str(self._path))
+
+    def close(self) -> None:
+        """Remove the socket, unless another one is there by now, and release the lock."""
+        if self._file is not None and _file_at(self._path) == self._file:
+            self._path.unlink(missing_ok=True)
+        self._release()
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Return device and inode of the file at a path, None if there is none."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def bind_tcp(address: str) -> socket.socket:
@@ -126,8 +189,11 @@ class Server:
     _listeners: list[socket.socket] = field(default_factory=list)
     _opening: set[asyncio.Task[Any]] = field(default_factory=set)
 
-    def listen(self, listener: socket.socket) -> None:
+    def listen(self, listener: socket.socket, *, instead_of: socket.socket | None = None) -> None:
         """Serve connections of a socket that is already listening."""
+        if instead_of is not None:
+            self._close(instead_of)
+            self._listeners.remove(instead_of)
         listener.setblocking(False)  # noqa: FBT003 - the standard library's signature
         self._listeners.append(listener)
         self._watch(listener)
@@ -136,6 +202,10 @@ class Server:
         """Accept what waits at a listener whenever something does, unless it was closed meanwhile."""
         if listener in self._listeners:
             asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+
+    def _close(self, listener: socket.socket) -> None:
+        asyncio.get_running_loop().remove_reader(listener)
+        listener.close()
 
     def _accept(self, listener: socket.socket) -> None:
         """Accept the connections that wait, up to ACCEPTED_AT_ONCE; out of descriptors or memory, rest for a moment."""
@@ -178,8 +248,7 @@ class Server:
         `work` is awaited where requests are late: what it ends, they can still answer.
         """
         for listener in self._listeners:
-            asyncio.get_running_loop().remove_reader(listener)
-            listener.close()
+            self._close(listener)
         self._listeners.clear()
         if self._opening:
             await asyncio.wait(tuple(self._opening))

@@ -26,6 +26,7 @@ from reveried import PROTOCOL, __version__
 from reveried.cli import daemon_client, waiting
 from reveried.cli.command import Answer, Option
 from reveried.cli.output import print_fields, say, spinner
+from reveried.process_lock import DAEMON_LOCK, holder
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -98,8 +99,10 @@ def down() -> Answer:
     Example: reverie down
     """
     try:
-        pid = daemon_client.health().pid
-    except DaemonNotRunning:
+        pid: int | None = daemon_client.health().pid
+    except (DaemonNotRunning, StorageFailed):  # its socket was removed, or its writes fail
+        pid = holder(daemon_client.layout().data_dir / DAEMON_LOCK)
+    if pid is None:
         yield {"stopped": False}
         say("The daemon is not running.")
         return

@@ -12,6 +12,7 @@ from reverie.api.endpoint import Call
 from reverie.client import Client
 from reverie.errors import ReverieError
 from reverie.places import Layout
+from reveried.process_lock import DAEMON_LOCK
 
 AFTER_S = 2.0  # of a command's wait, before the daemon is asked whether it is well
 CHECK_S = 1.0  # it tells its health between any two steps of other work, in milliseconds
@@ -65,7 +66,7 @@ def warn_if_silent(socket_path: str) -> None:
 def process_id() -> str:
     """Return the id of the daemon's process from its lock file, or `unknown`."""
     try:
-        return (Layout.current().data_dir / "daemon.lock").read_text("ascii", "replace").strip() or "unknown"
+        return (Layout.current().data_dir / DAEMON_LOCK).read_text("ascii", "replace").strip() or "unknown"
     except (OSError, ReverieError):
         return "unknown"
 

@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from reverie.client import Client
+from reverie.errors import StorageFailed
 from reverie.store import needs_check, truncated_at
 from reverie.wire import CreateMemory
 from support.daemon import Daemon, environment, running_daemon, scratch_home
+from support.spaces import run_or_skip
 from support.waiting import wait_until
 
 MEMORIES = 40  # enough for a store of several pages
@@ -193,6 +195,22 @@ def test_up_with_a_read_only_data_folder(home: Path) -> None:
     assert up.returncode == 1
     assert f"{lock} cannot be used: Permission denied" in up.stderr
     assert len(up.stderr.strip().splitlines()) == 2
+
+
+def test_down_ends_a_daemon_whose_writes_fail() -> None:
+    """The hint of a failed write begins with `down`: it ends the process, and what was acknowledged is there."""
+    with running_daemon() as daemon, Client(daemon.socket) as client:
+        client.remember(CreateMemory("The pier is long"))
+        data = daemon.store / "data.mdb"
+        run_or_skip("chattr", "+i", data)
+        try:
+            with pytest.raises(StorageFailed):
+                client.remember(CreateMemory("The pier is short"))
+        finally:
+            run_or_skip("chattr", "-i", data)
+        assert "stopped" in reverie(daemon.home, "down").stdout
+        daemon.start()
+        assert [memory.content for memory in client.memories().items] == ["The pier is long"]
 
 
 def test_up_with_invalid_settings_names_the_check_of_settings() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -14,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from reverie.client import Client
 from reveried.app import EXIT_CONFIG
+from support.cli import reverie
 from support.daemon import Daemon, environment, request, running_daemon, scratch_home
 from support.waiting import wait_until
 
@@ -107,6 +110,36 @@ def test_stale_socket_is_replaced() -> None:
         with running_daemon(home) as daemon:
             assert daemon.ask("GET", "/v1/health").status == 200
             assert "sound after an unclean stop" in daemon.log_text()
+
+
+@pytest.mark.parametrize("removed", ["file", "folder"])
+def test_a_removed_socket_is_made_again(removed: str) -> None:
+    """A runtime directory goes with its login session: open connections stay, and others are soon accepted again."""
+    with running_daemon() as daemon, Client(daemon.socket) as client:
+        client.health()
+        if removed == "file":
+            daemon.socket.unlink()
+        else:
+            shutil.rmtree(daemon.socket.parent)
+        assert client.health().pid == daemon.pid
+        wait_until(daemon.socket.exists, "the socket")
+        assert daemon.ask("GET", "/v1/health").json()["pid"] == daemon.pid
+        assert stat.S_IMODE(daemon.socket.stat().st_mode) == 0o600
+        second = Daemon(daemon.home, {**daemon.env, "REVERIE_MEMORY_DATA_DIR": str(daemon.home / "other")})
+        second.launch()
+        assert second.process is not None
+        assert second.process.wait(60) == 4, "the new socket is locked too"
+        assert daemon.stop() == 0
+        assert not daemon.socket.exists()
+
+
+def test_down_without_a_socket_ends_the_process() -> None:
+    """Who removed the socket and types `down` at once has ended the daemon, and not been told that there is none."""
+    with running_daemon() as daemon:
+        daemon.socket.unlink()
+        done = reverie(daemon.env, "down", "--json")
+        assert done.json == {"stopped": True, "pid": daemon.pid}
+        assert reverie(daemon.env, "down", "--json").json == {"stopped": False}
 
 
 def test_a_file_in_the_sockets_place_is_kept() -> None:
