@@ -11,7 +11,7 @@ import msgspec
 
 from reverie import tokenizer, wire
 from reverie.api.system import System
-from reverie.errors import Forbidden, ValidationError
+from reverie.errors import Forbidden, StorageFailed, ValidationError
 from reverie.private_folder import make_private
 from reverie.store import SYSTEM_SPACE, BackupEntry, Kind
 from reverie.store.backup import backup
@@ -180,6 +180,7 @@ def _backup_path(path: Path, folder: Path) -> Path:
 
     Raises:
         Forbidden: the path is elsewhere, also by a link or `..`.
+        StorageFailed: the backup folder cannot be made.
         ValidationError: the path is not one.
     """
     try:
@@ -193,7 +194,12 @@ def _backup_path(path: Path, folder: Path) -> Path:
             f"a backup may be written below {folder} only",
             hint="name a file there, run `reverie backup FILE`, or set `backup.folder`, where / allows any folder",
         )
-    make_private(folder)
+    try:
+        make_private(folder)
+    except OSError as error:
+        raise StorageFailed(
+            f"{error.filename} cannot be made: {error.strerror}", hint="make the folder, or set `backup.folder`"
+        ) from error
     return parent / path.name
 
 

@@ -35,6 +35,15 @@ def test_a_person_may_choose_another_backup_folder(tmp_path: Path) -> None:
         assert daemon.ask("POST", "/v1/backups", {"path": str(tmp_path / "c")}).status == 200
 
 
+def test_a_backup_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    """A file where its parent should be is no unexpected error."""
+    (tmp_path / "file").write_text("mine")
+    with running_daemon(REVERIE_BACKUP_FOLDER=str(tmp_path / "file" / "mine")) as daemon:
+        answer = daemon.ask("POST", "/v1/backups", {"path": str(tmp_path / "file" / "mine" / "a")})
+        check_refused(answer, 500, "storage_failed")
+        assert str(tmp_path / "file") in answer.json()["message"]
+
+
 def test_a_backup_under_an_odd_name_is_refused(tmp_path: Path) -> None:
     """A too long name, a NUL and a path below a file are client errors."""
     with running_daemon(REVERIE_BACKUP_FOLDER="/") as daemon:
