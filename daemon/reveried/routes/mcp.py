@@ -109,6 +109,8 @@ async def _message(call: Call, known: Client | None, value: Any) -> Reply | Stre
         if request.is_notification:
             return Reply(status=202, body=b"")
         stateless = _is_stateless(call, known, request)
+        if not stateless and known is None and request.method == "ping":  # allowed before the session begins
+            return Reply(messages.success(request, {}, stateless=False))
         if not stateless and (known is None or request.method == "initialize"):
             known = _opened(call, request)
         client = client_identity.client_of(call, None if stateless else known, request)

@@ -69,6 +69,11 @@ def test_a_session_is_opened_used_and_ended(daemon: Daemon) -> None:
     assert session.ask("ping").status == 404
 
 
+def test_a_ping_needs_no_session(daemon: Daemon) -> None:
+    """The revisions with sessions allow it before `initialize`."""
+    assert daemon.ask("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "ping"}).json()["result"] == {}
+
+
 def test_a_session_outlives_the_daemon() -> None:
     """An MCP session continues, in the same thread, after the daemon was restarted."""
     with running_daemon() as own:
@@ -124,7 +129,7 @@ def test_bad_input_gets_a_code_and_nothing_is_kept(daemon: Daemon, client: Clien
         (b'{"jsonrpc": "2.0", "id"', {}, 400, -32700),
         (b"[]", {}, 400, -32600),
         (b"7", {}, 400, -32600),
-        (b'{"jsonrpc":"2.0","id":1,"method":"ping"}', {}, 400, -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {}, 400, -32602),
         (b'{"jsonrpc":"2.0","id":1,"method":"ping"}', {"Mcp-Session-Id": "nonsense"}, 404, -32600),
         (b'{"jsonrpc":"2.0","id":1,"method":"x"}', {"MCP-Protocol-Version": "2026-07-28"}, 400, -32602),
     ):
