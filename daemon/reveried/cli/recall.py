@@ -441,8 +441,8 @@ def _thread(client: Client, prefix: str, *, purge: bool, keep_memories: bool, ye
     if purge and not keep_memories and not yes:
         preview += _learnt(client, thread_id)
     _confirm(preview, yes=yes)
-    with _progress(is_said=purge):
-        return client.delete_thread(thread_id, confirm=thread_id, purge=purge, keep_memories=keep_memories)
+    with _progress(is_said=purge):  # without a purge what was learnt stays anyway
+        return client.delete_thread(thread_id, confirm=thread_id, purge=purge, keep_memories=purge and keep_memories)
 
 
 def _learnt(client: Client, thread: str) -> str:

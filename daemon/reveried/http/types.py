@@ -140,7 +140,10 @@ class Call:
 
     @property
     def idempotency(self) -> tuple[str, str] | None:
-        """Return the `Idempotency-Key` and the hash of method, path and body; None without the header.
+        """Return the `Idempotency-Key` and the hash of method, path, body and an agent's name; None without the header.
+
+        Two agents that count their steps have the same keys: then the second one is refused, and not given the answer
+        of the first.
 
         Raises:
             ValidationError: the key is empty, too long or not printable ASCII.
@@ -153,5 +156,7 @@ class Call:
                 f"`Idempotency-Key` must be 1 to {KEY_BYTES_MAX} printable ASCII characters.",
                 hint="A random UUID is a good key.",
             )
-        digest = hashlib.sha256(b"\x00".join((self.method.encode(), self.path.encode(), self.body))).hexdigest()
-        return key, digest
+        parts = [self.method.encode(), self.path.encode(), self.body]
+        if self.agent is not None:
+            parts.append(self.agent.encode())
+        return key, hashlib.sha256(b"\x00".join(parts)).hexdigest()

@@ -66,9 +66,23 @@ async def change_thread(call: Call) -> wire.Thread:
 async def delete_thread(call: Call) -> wire.ThreadDeleted:
     """Delete a thread with its messages and archives; `confirm` must repeat its id.
 
-    What was learnt from it stays, unless `purge` removes that too, and its words from everywhere.
+    What was learnt from it stays, unless `purge` removes that too, and its words from everywhere. An agent's token
+    deletes its own threads alone: nothing restores one.
     """
     thread_id, query = call.params["id"], call.query_as(wire.DeleteThreadQuery)
+    if query.keep_memories and not query.purge:
+        raise ValidationError(
+            "`keepMemories` belongs to `purge`: without it what was learnt stays anyway",
+            hint="add purge=true, or leave it out",
+            field="keepMemories",
+        )
+    if call.agent is not None:
+        thread = await read(call.services, call.space, lambda reader: use_threads.get(reader, thread_id))
+        if thread.agent != call.agent:
+            raise Forbidden(
+                "an agent's token deletes its own threads only",
+                hint=f"a person deletes it with `reverie forget {thread_id}`",
+            )
     if query.confirm != thread_id:
         others = ("&purge=true" if query.purge else "") + ("&keepMemories=true" if query.keep_memories else "")
         raise ValidationError(

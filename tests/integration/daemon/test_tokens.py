@@ -176,6 +176,31 @@ def read_until(wire: Wire, mark: bytes) -> bytes:
     return text
 
 
+def test_an_agent_deletes_its_own_threads_alone(daemon: Daemon, owner: Client) -> None:
+    """Nothing restores a thread, so an agent's token may not delete another's, nor one of nobody."""
+    own, other = (new_token(owner, "default", agent)[1] for agent in ("mole", "vole"))
+    foreign = [owner.create_thread().id, owner.create_thread(agent="vole").id]
+    with Client(daemon.socket, token=own) as mole:
+        for thread in foreign:
+            with pytest.raises(Forbidden) as refused:
+                mole.delete_thread(thread, confirm=thread)
+            assert f"reverie forget {thread}" in (refused.value.hint or "")
+        thread = mole.create_thread().id
+        assert mole.delete_thread(thread, confirm=thread).id == thread
+    with Client(daemon.socket, token=other) as vole:
+        assert vole.delete_thread(foreign[1], confirm=foreign[1]).id == foreign[1]
+    assert owner.delete_thread(foreign[0], confirm=foreign[0]).id == foreign[0]
+
+
+def test_two_agents_keys_are_not_one(daemon: Daemon, owner: Client) -> None:
+    """Agents that count their steps have the same keys: the second is refused, and not given the first one's thread."""
+    own, other = (bearer(new_token(owner, "default", agent)[1]) for agent in ("mole", "vole"))
+    key, body = {"Idempotency-Key": "step-1"}, {"title": "mine"}
+    first = daemon.ask("POST", "/v1/threads", body, {**key, **own})
+    assert daemon.ask("POST", "/v1/threads", body, {**key, **own}).json() == first.json()
+    check_refused(daemon.ask("POST", "/v1/threads", body, {**key, **other}), 409, "conflict")
+
+
 def test_an_agent_makes_no_schedules_below_an_hour(daemon: Daemon, owner: Client) -> None:
     """Neither one that runs several times an hour nor several that do so together; a person makes any."""
     _, secret = new_token(owner, "busy", "mole")

@@ -231,6 +231,8 @@ def test_a_purge_without_confirmation_names_the_whole_request(client: Client) ->
     with pytest.raises(ValidationError) as error:
         client.delete_thread(thread, confirm="")
     assert str(error.value.hint).endswith(f"?confirm={thread}")
+    with pytest.raises(ValidationError, match="belongs to `purge`"):
+        client.delete_thread(thread, confirm=thread, keep_memories=True)
 
 
 def test_a_purged_document_is_nowhere(daemon: Daemon, client: Client, word: str) -> None:
