@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 KEY: Final = "doubt"  # of a memory's provenance
+CORRECTED: Final = "corrected"  # there: when a person last gave the memory other words than its source's
 
 
 class Objection(msgspec.Struct, frozen=True):
@@ -40,6 +41,17 @@ def with_doubt(provenance: Mapping[str, Any], *, at: str, thread: str, seqs: Seq
 def without_doubt(provenance: Mapping[str, Any]) -> dict[str, Any]:
     """Return the provenance without a doubt."""
     return {key: value for key, value in provenance.items() if key != KEY}
+
+
+def without_correction(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the provenance without a correction, where it was no person's."""
+    return {key: value for key, value in provenance.items() if key != CORRECTED}
+
+
+def said_at(provenance: Mapping[str, Any]) -> str | None:
+    """Return when a memory's words were said: by the person who corrected it, else by its source; None if unknown."""
+    at = provenance.get(CORRECTED) or provenance.get("at")
+    return at if isinstance(at, str) else None
 
 
 def doubted_at(provenance: Mapping[str, Any]) -> str | None:

@@ -22,11 +22,12 @@ import orjson
 from msgspec.structs import replace
 
 from reverie.distill.tools import COMMAND_KEYS, FOLDER_KEYS, NEW_TEXT_KEYS, PATCH_KEYS, PATH_KEYS, SEVERAL_KEYS
+from reverie.doubts import without_correction
 from reverie.importers.chunks import plan_chunk
 from reverie.importers.detect import folder_of
 from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord, Writer
 from reverie.usecases.by import By, writes
-from reverie.usecases.forgotten import forgotten_again
+from reverie.usecases.forgotten import forgotten_again, learn_replaced
 from reverie.usecases.origins import casefolded
 from reverie.usecases.review import WHY_HELD, move_to_review
 from reverie.usecases.sync import WHY as SAVED
@@ -206,7 +207,10 @@ def _give_to_agent(
             has_said = any(came_at >= begin and words in text for text, begin in said)
             if not has_said and not (meanwhile and _came_by(to, memory) in meanwhile):
                 continue
-            own = replace(memory, trust="agent", provenance={**memory.provenance, "by": by.who})
+            provenance = without_correction(memory.provenance)
+            own = replace(memory, trust="agent", provenance={**provenance, "by": by.who})
+            if provenance != memory.provenance:
+                learn_replaced(to, memory)
             candidate = forgotten_again(to, own)
             if candidate is not None:
                 forgotten.append((own, candidate))

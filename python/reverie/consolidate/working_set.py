@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from reverie.consolidate.statements import Statement, parse_statement
 from reverie.documents.layout import PERSON, memory_project
+from reverie.doubts import said_at
 from reverie.models import Memory, MemoryType
 
 if TYPE_CHECKING:
@@ -135,6 +136,5 @@ def scope_of(kind: MemoryType, *, user: bool, project: str) -> str:
 
 
 def stated_at(memory: Memory) -> str:
-    """Return when the content of a memory was stated: the time of the candidate behind it, else of its last change."""
-    at = memory.provenance.get("at")
-    return at if isinstance(at, str) else memory.updated_at
+    """Return when the content of a memory was said: by a person or in the candidate behind it; else its last change."""
+    return said_at(memory.provenance) or memory.updated_at

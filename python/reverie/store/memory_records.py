@@ -245,11 +245,12 @@ class ForgottenRecord(StoredRecord, frozen=True, kw_only=True):
     `content` is empty after a purge: then only the same words are recognized. `memory` is empty where a person rejected
     it in review: then the same words wait, and are not dropped. Key: (`sha256`,), that of its statement
     (`consolidate.forgotten.statement_key`), or of that and of its project, and then `words` is that of
-    its statement. `threads` are those that an agent's removal concerns, None where a person forgot it.
+    its statement. `threads` are those that an agent's removal concerns, None where a person forgot it. With `replaced`
+    the memory lives, and a person has given it other words: then only the same words are not learnt again.
     """
 
     KIND: ClassVar[Kind] = Kind.FORGOTTEN
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("words", "threads")
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("words", "threads", "replaced")
 
     sha256: str
     memory: str
@@ -260,3 +261,4 @@ class ForgottenRecord(StoredRecord, frozen=True, kw_only=True):
     at: str
     words: str | None = None
     threads: list[str] | None = None
+    replaced: bool | None = None

@@ -101,6 +101,10 @@ def m006_dream_fallbacks(txn: lmdb.Transaction[bytes]) -> None:
     """Allow the field `fallback` of a dream, which older versions would drop."""
 
 
+def m007_replaced_statements(txn: lmdb.Transaction[bytes]) -> None:
+    """Allow the field `replaced` of forgotten statements, without which what is near to them would be held too."""
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_first_form,
     m002_packed_records,
@@ -108,6 +112,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m004_redactions,
     m005_begun_runs,
     m006_dream_fallbacks,
+    m007_replaced_statements,
 )
 """Every migration in the order in which they run, stored by name once applied.
 

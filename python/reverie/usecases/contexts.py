@@ -170,7 +170,11 @@ def forgotten_in(reader: Reader, project: str | None, *texts: str) -> list[str]:
     """Return the forgotten statements of a project (None: of any) and of the person that a line of the texts says."""
     if not any(texts) or not reader.count(Kind.FORGOTTEN):
         return []
-    records = (record for _, record in reader.records(ForgottenRecord) if record.memory and record.threads is None)
+    records = (
+        record
+        for _, record in reader.records(ForgottenRecord)
+        if record.memory and record.threads is None and not record.replaced
+    )
     return statements_in(
         texts, (record.content for record in records if project is None or record.project in ("", project))
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -45,6 +46,7 @@ _BETWEEN_WORDS: Final = lazy_regex(r"[-_]|(?<=[^\W\d_A-Z])(?=[A-Z])")
 _PARAGRAPH_END: Final = lazy_regex(r"\n[ \t>]*\n")
 _SENTENCE_END: Final = lazy_regex(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])")
 _TAGGED_STEMS_MIN: Final = 3  # of a statement that is searched for in all tags of a memory together
+_WORDLESS: Final = hashlib.sha256().hexdigest()  # the key of a date or a line alone: nothing that could be said again
 _WORDS: Final = ("content", "tags", "title", "fields")  # of a memory, which are compared with what was forgotten
 
 
@@ -86,7 +88,8 @@ class _ForgottenByPersons:
 
     def __init__(self, reader: Reader) -> None:
         records = (record for _, record in reader.records(ForgottenRecord)) if reader.count(Kind.FORGOTTEN) else ()
-        self._statements = [forgotten_statement(record) for record in records if _is_by_person(record)]
+        statements = (forgotten_statement(record) for record in records if _is_by_person(record))
+        self._statements = [one for one in statements if one.key != _WORDLESS]  # which releases before this one stored
         self._index = Forgotten(self._statements)
 
     def leave_said(self, writer: Writer) -> None:
@@ -292,26 +295,37 @@ def forgotten_statement(record: ForgottenRecord) -> ForgottenStatement:
     words = record.words or record.sha256
     return ForgottenStatement(
         words if record.memory else f"{REJECTED}{words}",
-        record.content,
+        "" if record.replaced else record.content,
         record.project,
         None if record.threads is None else tuple(record.threads),
     )
 
 
-def forget(writer: Writer, memory: MemoryRecord, who: str, *, thread: str = "", words_left: bool = True) -> None:
-    """Store the statement of a deleted memory, so that it is not learnt again.
+def forget(
+    writer: Writer,
+    memory: MemoryRecord,
+    who: str,
+    *,
+    thread: str = "",
+    words_left: bool = True,
+    replaced: bool = False,
+) -> None:
+    """Store the statement of a deleted memory, so that it is not learnt again; or the words that a person `replaced`.
 
     Where the agent `who` removed it, in `thread`, that does not hold against a person who says it in another session,
     and not against what a person forgot before. Without `words_left`, as after a purge, its hash alone is stored.
     """
     statement, project = statement_of(memory), memory_project(memory)
     words = statement_key(statement)
+    if words == _WORDLESS:
+        return
     key = record_key(words, project)
     threads = None
-    if is_agent(who):
+    if replaced or is_agent(who):
         before = writer.load(ForgottenRecord, (key,))
         if before is not None and before.threads is None:
             return
+    if not replaced and is_agent(who):
         threads = sorted({str(memory.provenance.get("thread") or ""), thread} - {""})
     record = ForgottenRecord(
         sha256=key,
@@ -323,8 +337,20 @@ def forget(writer: Writer, memory: MemoryRecord, who: str, *, thread: str = "", 
         at=writer.at,
         words=None if key == words else words,
         threads=threads,
+        replaced=replaced or None,
     )
     writer.save(record, (key,))
+
+
+def learn_replaced(writer: Writer, memory: MemoryRecord) -> None:
+    """Let the words that a memory had before its last ones be learnt again: no person has replaced them."""
+    for before in islice(writer.record_versions(MemoryRecord, (memory.id,)), 1, 2):
+        if before.value is None:
+            continue
+        key = record_key(statement_key(statement_of(before.value)), memory_project(before.value))
+        record = writer.load(ForgottenRecord, (key,))
+        if record is not None and record.replaced and record.memory == memory.id:
+            writer.delete(Kind.FORGOTTEN, (key,))
 
 
 def keys_of(reader: Reader, memory: MemoryRecord) -> Iterator[str]:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from reverie.distill.sentences import specific_names
 from reverie.documents.layout import PERSON, memory_project
-from reverie.doubts import KEY, Objection, with_doubt, without_doubt
+from reverie.doubts import KEY, Objection, said_at, with_doubt, without_doubt
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 from reverie.store import MemoriesCursor, MemoryRecord, Writer
@@ -64,7 +64,7 @@ def _is_against(objection: Objection, memory: MemoryRecord) -> bool:
 def mark(writer: Writer, doubt: Mark) -> None:
     """Put a memory in doubt, unless it is gone, or what it says was said after that."""
     memory = writer.load(MemoryRecord, (doubt.memory,))
-    if memory is not None and str(memory.provenance.get("at") or "") < doubt.at:
+    if memory is not None and (said_at(memory.provenance) or "") < doubt.at:
         provenance = with_doubt(memory.provenance, at=doubt.at, thread=doubt.thread, seqs=doubt.seqs)
         _save(writer, replace(memory, provenance=provenance))
 

@@ -20,7 +20,7 @@ from reverie.documents.items import Item, ParsedDocument, match_ids
 from reverie.documents.layout import PERSON, DocumentKind, folder_of, session_of
 from reverie.documents.parse import ParsedSource, ids_of_items, items_by_id, parse_document, parse_source, summary_of
 from reverie.documents.summary import shortened
-from reverie.doubts import without_doubt
+from reverie.doubts import CORRECTED, without_doubt
 from reverie.markdown_blocks import BlockKind
 from reverie.store import (
     BaselineRecord,
@@ -230,6 +230,7 @@ class _MemoryWriter:
         self._records = records
         self._provenance = by.provenance
         self._project = by.project
+        self._who = by.who
         self._forgotten_by = by.who if forgets else None
         self._projects: set[str] | None = None  # the names of all, read where a folder may be one of theirs
         self._anything_forgotten = writer.count(Kind.FORGOTTEN) > 0
@@ -279,7 +280,7 @@ class _MemoryWriter:
             record = replace(base, document=path, project=self._project_of(base, path))
         else:
             project = self._project_of(base, path)
-            provenance = without_doubt(base.provenance) if trust == "person" else base.provenance
+            provenance = self._corrected(base) if trust == "person" else {**base.provenance, **_author_of(provenance)}
             record = replace(
                 base, document=path, updated_at=self._at, trust=trust, provenance=provenance, project=project, **words
             )
@@ -293,6 +294,13 @@ class _MemoryWriter:
                     "memory.written",
                     {"memoryRef": f"space:{self._writer.space}", "memoryId": name, "tags": list(item.tags)},
                 )
+
+    def _corrected(self, memory: MemoryRecord) -> dict[str, Any]:
+        """Return the provenance of a memory that a person gives other words; what it had learnt is not learnt again."""
+        is_learnt = memory.trust != "person" or "thread" in memory.provenance
+        if is_learnt and CORRECTED not in memory.provenance:  # not each state of what a person is writing
+            forget(self._writer, memory, self._who, replaced=True)
+        return {**without_doubt(memory.provenance), CORRECTED: self._at}
 
     def _project_of(self, memory: MemoryRecord | None, path: str) -> str | None:
         """Return the project of the memory at `path`: that of its folder, else the one that its older record names.
@@ -335,6 +343,10 @@ class _MemoryWriter:
     def _last_version(self, name: str) -> MemoryRecord | None:
         versions = (version.value for version in self._writer.record_versions(MemoryRecord, (name,)))
         return next((value for value in versions if value is not None), None)
+
+
+def _author_of(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    return {"by": provenance["by"]} if "by" in provenance else {}
 
 
 def _words_equal(memory: MemoryRecord, words: Mapping[str, Any]) -> bool:

@@ -93,6 +93,16 @@ def test_a_token_deletes_no_folder_with_a_persons_words(daemon: Daemon, client: 
     assert client.delete_folder("facts/buoys").documents == 1
 
 
+def test_a_changed_memory_has_the_name_of_who_changed_it(daemon: Daemon, client: Client) -> None:
+    """The words are an agent's by then, whoever wrote the first ones."""
+    made = client.remember(wire.CreateMemory("The owl lives in the barn", type="fact", author="person"))
+    token = str(client.create_token("default", agent="coder").token)
+    with Client(daemon.socket, token=token) as agent:
+        agent.change_memory(made.id, wire.ChangeMemory(content="The owl lives in the tower"))
+    changed = client.memory(made.id)
+    assert (changed.trust, changed.provenance["by"]) == ("agent", "coder")
+
+
 def test_a_document_is_not_moved_to_where_it_is(client: Client) -> None:
     """No operation says that it was."""
     client.put_document("guides/there.md", "# There\n")

@@ -234,6 +234,37 @@ def test_a_line_that_an_agent_removes_is_forgotten(client: Client) -> None:
     assert contents(client) == {memory.content}
 
 
+def test_what_a_person_corrected_stays_corrected(daemon: Daemon, client: Client, space: str) -> None:
+    """Words that a save replaces are not learnt again, and nothing that was said before it speaks against the new ones.
+
+    What is near to them is new, as the correction itself is; undo of the save ends it.
+    """
+    text = "Always use `pnpm` instead of `npm`."
+    (learnt,) = say_in(client, "harbour", text).proposed
+    (memory,) = client.memories().items
+    file = daemon.home / "root" / space / memory.document
+    corrected = "Use `bun`, neither `pnpm` nor `npm`"
+    file.write_text(file.read_text().replace(memory.content, corrected))
+    client.sync_now()
+    (now,) = client.memories().items
+    assert (now.id, now.content, now.trust) == (memory.id, corrected, "person")
+    assert now.provenance["corrected"] > memory.created_at
+    assert say_in(client, "harbour", text).forgotten == 1
+    assert (contents(client), client.candidates().items) == ({corrected}, [])
+    agent = wire.CreateMemory("Use `npx` beside `bun`, not `pnpm`", type="preference", project="harbour")
+    client.forget(client.remember(agent).id)
+    client.undo(next(item.id for item in client.operations().items if item.why == "files.edited"))
+    assert contents(client) == {memory.content}
+    assert say_in(client, "harbour", text).forgotten == 0
+
+
+@pytest.mark.parametrize("nothing", ["---", "2026-11-29", "**"])
+def test_a_forgotten_memory_without_words_holds_nothing(client: Client, nothing: str) -> None:
+    """A rule or a date alone says nothing that could be said again."""
+    client.forget(client.remember(wire.CreateMemory(nothing, type="fact")).id)
+    client.remember(wire.CreateMemory("Giraffes eat acacia leaves", type="fact"))
+
+
 def test_what_was_rejected_as_a_paste_waits_when_the_person_says_it(client: Client) -> None:
     """A rejected candidate is not learnt from a later session, where its words wait; undo of the rejection ends it."""
     text, _ = SAID_AGAIN[0]

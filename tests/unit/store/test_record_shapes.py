@@ -14,7 +14,7 @@ import reverie.store
 from reverie.store import RULES
 from reverie.store.migrations import MIGRATIONS
 
-SHAPES = {"m006_dream_fallbacks": "b555a01c8b0c6e44"}
+SHAPES = {"m007_replaced_statements": "4c8da8b1167192bb"}
 """By the newest migration, the hash of kinds and fields (no names of modules). A change needs a migration."""
 
 
