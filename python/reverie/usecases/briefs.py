@@ -23,7 +23,7 @@ from reverie.decode import mapped
 from reverie.distill.brief_lines import SECTIONS, VERSION, ChosenLine, MemoryLine, PreparedThread, choose, prepare
 from reverie.distill.sentences import clip, sentences
 from reverie.documents.layout import PERSON, memory_project
-from reverie.doubts import doubt_note
+from reverie.doubts import CORRECTED, doubt_note, said_at
 from reverie.errors import Conflict, NotFound
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType, ThreadBrief
@@ -315,18 +315,22 @@ def _hides(reader: Reader, project: str, memories: Sequence[MemoryLine]) -> Call
     """Return a function that says whether the person dropped a line, or forgot what it says and no memory."""
     names = projects.names_of(reader, project)
     dropped = {str(key[0]) for key in reader.keys(Kind.DROPPED_LINE)}
-    forgotten = [
-        record.content
+    records = [
+        record
         for _, record in (reader.records(ForgottenRecord) if reader.count(Kind.FORGOTTEN) else ())
         if record.memory and record.threads is None and record.content and record.project in (PERSON, *names)
     ]
+    forgotten = [record.content for record in records if not record.replaced]
+    # What is near to replaced words may be the correction itself.
+    replaced = {record.words or record.sha256 for record in records if record.replaced}
 
     # A forgotten command has its purpose before it: "To run the linter: `make lint`".
-    commands = {content.partition(": ")[2].removesuffix(".") for content in forgotten}
+    commands = {record.content.partition(": ")[2].removesuffix(".") for record in records}
     living = {memory.text for memory in memories}  # "Do not use npm" has all words of the forgotten "Use npm"
 
     def is_forgotten(text: str) -> bool:
-        return text in commands or (bool(forgotten) and not lines_without(text, forgotten))
+        is_near = bool(forgotten) and not lines_without(text, forgotten)
+        return is_near or text in commands or (bool(replaced) and statement_key(text) in replaced)
 
     def hides(text: str) -> bool:
         is_dropped = any(line_id(name, text) in dropped for name in names)
@@ -346,12 +350,11 @@ def _memories(reader: Reader, project: str) -> list[MemoryLine]:
         if section is None or owner not in (project, PERSON) or (section == "command" and record.trust == "engine"):
             continue
         by_person = record.trust == "person"
-        if by_person and not record.provenance.get("thread"):
-            section = "wish"  # remembered or written, and not kept of what agents found out
+        if by_person and (CORRECTED in record.provenance or not record.provenance.get("thread")):
+            section = "wish"  # remembered, written or corrected, and not kept of what agents found out
         text = " ".join((record.content or record.title or "").split())
         if 0 < len(text) <= _LINE_CHARS:
-            at = record.provenance.get("at")
-            at = at if isinstance(at, str) else record.created_at
+            at = said_at(record.provenance) or record.created_at
             note = doubt_note(record.provenance)
             lines.append(MemoryLine(record.id, section, text, at, by_person, owner == PERSON, note))
     return sorted(lines, key=lambda line: line.id)

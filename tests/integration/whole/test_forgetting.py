@@ -240,7 +240,7 @@ def test_what_a_person_corrected_stays_corrected(daemon: Daemon, client: Client,
     What is near to them is new, as the correction itself is; undo of the save ends it.
     """
     text = "Always use `pnpm` instead of `npm`."
-    (learnt,) = say_in(client, "harbour", text).proposed
+    say_in(client, "harbour", text)
     (memory,) = client.memories().items
     file = daemon.home / "root" / space / memory.document
     corrected = "Use `bun`, neither `pnpm` nor `npm`"
@@ -251,6 +251,8 @@ def test_what_a_person_corrected_stays_corrected(daemon: Daemon, client: Client,
     assert now.provenance["corrected"] > memory.created_at
     assert say_in(client, "harbour", text).forgotten == 1
     assert (contents(client), client.candidates().items) == ({corrected}, [])
+    told = [(line.kind, line.text) for line in client.brief("harbour").lines if line.kind != "last"]
+    assert told == [("wish", corrected)]
     agent = wire.CreateMemory("Use `npx` beside `bun`, not `pnpm`", type="preference", project="harbour")
     client.forget(client.remember(agent).id)
     client.undo(next(item.id for item in client.operations().items if item.why == "files.edited"))
