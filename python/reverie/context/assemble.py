@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import structs
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from reverie.context.units import Unit
     from reverie.models import Dropped, Passage
 
+    _Said: TypeAlias = tuple[list[Unit], list[Dropped]]  # the conversation, and what of it no request can carry
+
 
 BETAS: Final = ("context-management-2025-06-27",)
 
@@ -43,6 +45,9 @@ excerpts went before."""
 _FLOORS: Final = {"notes": 48, "state": 48}
 """Tokens that the newest note and the current task keep; every other tier may leave whole."""
 
+_FITTED_STEPS: Final = 64
+"""Times that what exceeds a count is taken one by one where each time may fit another conversation or excerpt."""
+
 _STABLE: Final = ("bootstrap", "digest")
 _VOLATILE: Final = ("notes", "state", "recall")
 _OPENING: Final = ("index", "summary", "excerpts")
@@ -59,10 +64,11 @@ def assemble(parts: Parts, limits: Limits) -> Context:
     still open do not fit.
     """
     parts = _neutralized(parts)
+    said = split_units(parts.messages)  # once, as it counts every text
     try:
-        return _within(parts, limits)
+        return _within(parts, said, limits)
     except _TooSmall as small:
-        least = _least(parts, limits, hard_limit(limits) + small.missing)
+        least = _least(parts, said, limits, hard_limit(limits) + small.missing)
     larger = f"ask for {least} tokens or more"
     if least > limits.window:
         larger = f"use a thread whose contextWindow is {least} or more, not {limits.window}"
@@ -82,28 +88,28 @@ class _TooSmall(Exception):
         self.missing = missing
 
 
-def _least(parts: Parts, limits: Limits, least: int) -> int:
+def _least(parts: Parts, said: _Said, limits: Limits, least: int) -> int:
     """Return the first budget from `least` on that is answered: another count may find a few tokens more."""
     while True:
         try:
-            _within(parts, replace(limits, window=max(limits.window, least), max_tokens=least))
+            _within(parts, said, replace(limits, window=max(limits.window, least), max_tokens=least))
         except _TooSmall as small:
             least += small.missing
         else:
             return least
 
 
-def _within(parts: Parts, limits: Limits) -> Context:
+def _within(parts: Parts, said: _Said, limits: Limits) -> Context:
     """Return the context for these limits. Raises _TooSmall.
 
-    What exceeds them by another count is taken from the room. That may be more than there is to take, since a smaller
-    context exceeds them by less: then the least of a context decides.
+    What exceeds them by another count is taken from the room, so often at once that the context is another one. That
+    may be more than there is to take, since a smaller context exceeds them by less: then its least decides.
     """
     bound = hard_limit(limits)
     room, is_least = bound, False
     while True:
         try:
-            context = _assembled(parts, limits, room)
+            context, used = _assembled(parts, said, limits, room)
         except _TooSmall as small:
             room, is_least = room + small.missing, True
             if room > bound:
@@ -115,7 +121,10 @@ def _within(parts: Parts, limits: Limits) -> Context:
             return context
         if is_least:
             raise _TooSmall(excess)
-        room -= excess
+        same = (room - used) // excess
+        if same < _FITTED_STEPS and any(part.tier in {"tail", "excerpts"} for part in context.dropped):
+            same = 0
+        room -= excess * (1 + same)
 
 
 def _neutralized(parts: Parts) -> Parts:
@@ -143,12 +152,13 @@ def placement(parts: Parts) -> Placement:
     return parts.placement or ("late" if takes_late_system(parts.model) else "system")
 
 
-def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
+def _assembled(parts: Parts, said: _Said, limits: Limits, bound: int) -> tuple[Context, int]:
+    """Return the context, and what it takes of `bound`: where all fits, each bound between the two has the same one."""
     caps = ceilings(limits)
     built = {name: _built(parts, name, getattr(caps, name)) for name in _BUILD}
     if parts.by_model:
         built["summary"] = _built(parts, "summary", max(caps.summary, target(limits) // 2))
-    units, lost = _cleared_conversation(parts, limits, sum(tier.cost for tier in built.values()))
+    units, lost = _cleared_conversation(parts, said, limits, sum(tier.cost for tier in built.values()))
     edges = _edge_overhead()
     fixed, room = _fit_tiers(parts, limits, built, bound - edges - floor_cost(units))
     fitted, excerpt = _split_room(parts, limits, units, fixed, room)
@@ -161,8 +171,10 @@ def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
     bill["tail"] = tail_cost(messages, spoken)
     place_cache_breakpoints(system, messages, where, ordered)
     total = sum(bill.values())
+    excerpts = max(excerpt.cost, context_tiers.total_tokens(parts.passages))
+    used = min(bound, edges + fitted.cost + excerpts + sum(tier.cost for tier in fixed.values()))
     dropped = [*(item for tier in ordered.values() for item in tier.dropped), *lost, *fitted.dropped]
-    return Context(
+    context = Context(
         request={
             "system": system,
             "messages": messages,
@@ -174,6 +186,7 @@ def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
         dropped=dropped,
         texts={_WIRE.get(name, name): tier.texts for name, tier in ordered.items()},
     )
+    return context, used
 
 
 _WIRE: Final = {"state": "workingState"}
@@ -184,16 +197,16 @@ def _edge_overhead() -> int:
     return 3 * MESSAGE + 2 * BLOCK + tokenizer.count(WAITING) + tokenizer.count(BEGINNING)
 
 
-def _cleared_conversation(parts: Parts, limits: Limits, beside: int) -> tuple[list[Unit], list[Dropped]]:
+def _cleared_conversation(parts: Parts, said: _Said, limits: Limits, beside: int) -> _Said:
     """Return the units after the distilled part without old tool results, and the blocks left out or cleared.
 
     After a distillation the thinking of finished turns is left out whole: its signatures vouch for a prefix that is
     gone. The turn that is still open keeps its thinking byte for byte.
     """
-    units, lost = split_units(parts.messages)
+    units, lost = said
     if not edits_on_server(parts.model):
         units, cleared = clear(units, limits, beside)
-        lost += cleared
+        lost = lost + cleared
     if parts.distillation > 0:
         opened = max((index for index, unit in enumerate(units) if is_user_speech(unit)), default=0)
         units = [unit if index > opened else without_thinking(unit) for index, unit in enumerate(units)]

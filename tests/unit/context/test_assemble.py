@@ -310,6 +310,26 @@ def test_a_budget_below_the_minimum_is_refused_with_that_minimum() -> None:
     assert again.value.minimum_required == least
 
 
+def test_a_large_last_message_is_counted_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The least budget is found with few counts of a large message, alone or behind another that has to go."""
+    counted: list[str] = []
+    count = tokenizer.count
+
+    def spy(text: str, *encoding: Any) -> int:
+        counted.append(text)
+        return count(text, *encoding)
+
+    monkeypatch.setattr(tokenizer, "count", spy)
+    large = "h" * 200_000
+    for talk in (Talk(), Talk().user(large).call("Bash", {}, "ok")):
+        parts = replace(FULL, messages=talk.user(large).done())
+        with pytest.raises(TokenBudgetExceeded) as refused:
+            assemble(parts, Limits(max_tokens=2_000))
+        least = refused.value.minimum_required
+        assert assemble(parts, Limits(max_tokens=least)).tokens["total"] <= least
+    assert sum(len(text) >= len(large) for text in counted) < 50
+
+
 def test_a_window_smaller_than_the_conversation_drops_the_oldest() -> None:
     """Without `maxTokens` the limit is nine tenths of the window; the oldest messages are replaced by a line."""
     talk = Talk()
