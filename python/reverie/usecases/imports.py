@@ -317,8 +317,8 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
         plan.reply = entry.reply
         plan.at = entry.at or plan.at
         live += entry.tokens
-        if entry.usage:
-            plan.usage_tokens, plan.tokens_at_usage = use_usage.tokens_of(entry.usage), live
+        if used := use_usage.tokens_of(entry.usage or {}):
+            plan.usage_tokens, plan.tokens_at_usage = used, live
         if plan.title is None and entry.role == "user":
             plan.title = imported.title_of(_text(entry.content))
 

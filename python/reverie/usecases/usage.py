@@ -176,13 +176,19 @@ def _save(writer: Writer, call: ReservedCall, record: SpendRecord) -> None:
 USAGE_TOKENS_MAX = 1_000_000_000  # a larger number in a usage is a mistake, not a window
 LEARN_TOKENS_MIN = 200  # of our count between two usages; a shorter stretch is mostly overhead of messages
 LEARN_TOKENS_MAX = 50_000  # weight of all earlier stretches, so that a factor keeps following its model
+_MESSAGES_NAMES = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+_OPENAI_NAMES = ("prompt_tokens", "completion_tokens")  # cached ones are among the former
 FACTOR_MIN, FACTOR_MAX = 0.5, 2.0  # outside of it the two did not count the same messages
 
 
 def tokens_of(usage: Mapping[str, Any]) -> int:
-    """Return the tokens in the model's window after a reply, by the API's usage; impossible numbers count as 0."""
-    names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
-    return sum(_count(usage, name) for name in names)
+    """Return the tokens in the model's window after a reply, by the API's usage, also one with OpenAI's names.
+
+    Impossible numbers count as 0, and all is 0 where no number is left of the input: then the usage says nothing.
+    """
+    names = _MESSAGES_NAMES if "input_tokens" in usage or "prompt_tokens" not in usage else _OPENAI_NAMES
+    counts = [_count(usage, name) for name in names]
+    return sum(counts) if any(counts[:-1]) else 0
 
 
 def after_append(
@@ -190,15 +196,16 @@ def after_append(
 ) -> ThreadRecord:
     """Return a thread's record after a reply with the API's `usage` and `applied_edits` was appended.
 
-    `live` is our own count of the context by now. Without a usage, the tokens that the edits cleared are subtracted
-    from the last one. After an edit no factor is learnt: the API no longer counted the messages that we counted.
+    `live` is our own count of the context by now. Without a usage, or with one that says nothing, the tokens that the
+    edits cleared are subtracted from the last one. After an edit no factor is learnt: the API no longer counted the
+    messages that we counted.
     """
     after = replace(thread, live_tokens=live)
     cleared = sum(_count(edit, "cleared_input_tokens") for edit in edits)
-    if usage:
-        after = replace(after, usage=UsageRecord(tokens=tokens_of(usage), live=live))
+    if tokens := tokens_of(usage or {}):
+        after = replace(after, usage=UsageRecord(tokens=tokens, live=live))
         if not edits:
-            after = replace(after, factor=_learnt_factor(thread, live, tokens_of(usage)))
+            after = replace(after, factor=_learnt_factor(thread, live, tokens))
     elif cleared:
         after = replace(after, usage=UsageRecord(tokens=max(0, live_tokens(after) - cleared), live=live))
     if edits:

@@ -190,7 +190,7 @@ class AppendMessages(Request):
     """`POST /v1/threads/{id}/messages`. `expectedSeq`: append only if that is still the last entry, else 409.
 
     `usage` and `appliedEdits` (its `context_management.applied_edits`) are those of the reply that is appended last, as
-    the API gave them.
+    the API gave them. A usage without a possible number of input (or prompt) tokens is kept, and counts as none.
     """
 
     messages: Annotated[list[MessageIn], Meta(min_length=1, max_length=MESSAGES_MAX)]

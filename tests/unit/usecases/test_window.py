@@ -92,6 +92,23 @@ def test_impossible_numbers_count_as_zero(count: Any) -> None:
     assert use_usage.live_tokens(state) == 9_000
 
 
+@pytest.mark.parametrize("count", [0, -5, 10**17, "2000", None, True, 10.5])
+def test_a_usage_that_says_nothing_of_the_input_is_none(count: Any) -> None:
+    """Where a usage has no possible number of input tokens, the size of the context is the estimate, as without one."""
+    before = after(thread(0), 1_000, 3_000)
+    for usage in ({"input_tokens": count, "output_tokens": 4}, {"tokens": 5_000}, {"prompt_tokens": count}):
+        assert use_usage.after_append(before, 2_000, usage, ()) == after(before, 2_000)
+
+
+def test_a_usage_with_openai_names_is_understood() -> None:
+    """Prompt and completion are the context; cached tokens, by whatever name, are among the prompt's."""
+    assert use_usage.tokens_of({"prompt_tokens": 5_000, "completion_tokens": 4}) == 5_004
+    assert (
+        use_usage.tokens_of({"prompt_tokens": 5_000, "cache_read_input_tokens": 900, "completion_tokens": 4}) == 5_004
+    )
+    assert use_usage.tokens_of({"prompt_tokens": 900, "input_tokens": 100, "cache_read_input_tokens": 800}) == 900
+
+
 def test_a_window_is_full_by_the_learnt_factor() -> None:
     """A thread without a usage of its own is measured by its model's factor."""
     state = thread(100_000, FactorRecord(value=1.5, weight=9_000))
