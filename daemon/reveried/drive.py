@@ -186,4 +186,6 @@ def _redacted(services: Services, value: Any) -> Any:
         return services.redactor.text(value)
     if isinstance(value, dict):
         return {name: _redacted(services, one) for name, one in value.items()}
-    return value if value is None else type(value)(_redacted(services, one) for one in value)
+    if value is None or isinstance(value, int):
+        return value
+    return type(value)(_redacted(services, one) for one in value)

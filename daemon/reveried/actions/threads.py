@@ -63,15 +63,17 @@ async def opened_with(
 
 
 async def change(services: Services, by: By, thread_id: str, request: wire.ChangeThread) -> wire.Thread:
-    """Give a thread another title or project; what it was opened with stays. Raises NotFound."""
-    fields: dict[str, str | None] = {}
+    """Give a thread another title, project or window; what it was opened with stays. Raises NotFound."""
+    fields: dict[str, str | int | None] = {}
     if request.title is not msgspec.UNSET:
         fields["title"] = request.title
     if request.project is not msgspec.UNSET:
         given = request.project
         fields["project"] = None if given is None else await projects.registered(services, by, given)
+    if request.context_window is not msgspec.UNSET:
+        fields["context_window"] = request.context_window
     if not fields:
-        raise ValidationError("nothing is to be changed", hint="give `title`, `project` or both")
+        raise ValidationError("nothing is to be changed", hint="give `title`, `project` or `contextWindow`")
     stored = await write(services, threads.change, by, thread_id, fields)
     return threads.thread_answer(stored, services.config.context.window)
 

@@ -29,7 +29,7 @@ _ERRORS = {
     "410": "The events after this cursor have been removed.",
     "413": "Something is larger than a limit.",
     "415": "The body is not JSON in UTF-8, or is compressed.",
-    "422": "The token budget is too small: `details.minimumRequired` is enough.",
+    "422": "The token budget is too small: `details.minimumRequired` is enough where the `contextWindow` is as large.",
     "426": "The caller speaks another version of the protocol.",
     "500": "The daemon or its store failed.",
     "502": "The language model failed.",

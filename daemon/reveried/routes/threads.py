@@ -57,7 +57,7 @@ def get_thread(reader: Reader, call: Call) -> wire.Thread:
 
 @serves(Threads.change_thread)
 async def change_thread(call: Call) -> wire.Thread:
-    """Change a thread's title or project; what it was opened with stays."""
+    """Change a thread's title, project or window; what it was opened with stays."""
     request = call.into(wire.ChangeThread)
     return await threads.change(call.services, call.by, call.params["id"], request)
 

@@ -43,7 +43,7 @@ class Threads:
     threads = Endpoint("GET /v1/threads", types.ThreadsQuery, Page[types.Thread], "The threads of the space.")
     thread = Endpoint("GET /v1/threads/{id}", at(NoQuery), types.Thread, "One thread.")
     change_thread = Endpoint("PATCH /v1/threads/{id}", at(sent(types.ChangeThread)), types.Thread,
-        "Changes a thread's title or project.")
+        "Changes a thread's title, project or window.")
     delete_thread = Endpoint("DELETE /v1/threads/{id}", at(types.DeleteThreadQuery), types.ThreadDeleted,
         "Deletes a thread for good; with `purge` also what was learnt from it, and its words everywhere.")
     append = Endpoint("POST /v1/threads/{id}/messages", at(_append), types.Appended, "Appends messages.")

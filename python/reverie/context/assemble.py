@@ -71,7 +71,7 @@ def assemble(parts: Parts, limits: Limits) -> Context:
         least = _least(parts, said, limits, hard_limit(limits) + small.missing)
     larger = f"ask for {least} tokens or more"
     if least > limits.window:
-        larger = f"use a thread whose contextWindow is {least} or more, not {limits.window}"
+        larger = f"make the thread's contextWindow {least} or more, not {limits.window}, and {larger}"
     raise TokenBudgetExceeded(
         "the last message, the open call, the newest note and the current task do not fit in the tokens given",
         budget=hard_limit(limits),

@@ -171,7 +171,7 @@ def _time_of(given: str, position: int) -> str:
 
 
 @writes("thread.change", found=_place)
-def change(to: Writer, _: By, thread_id: str, fields: Mapping[str, Text | None]) -> ThreadRecord:
+def change(to: Writer, _: By, thread_id: str, fields: Mapping[str, Text | int | None]) -> ThreadRecord:
     """Set fields of a thread's record, and return it as stored. Raises NotFound."""
     to.save(replace(get(to, thread_id), **fields), (thread_id,))
     return get(to, thread_id)

@@ -20,6 +20,9 @@ ImportClient: TypeAlias = Literal["claude-code", "codex", "pi", "chatgpt"]
 CHUNK_MAX_BYTES = 32 * 1024 * 1024
 
 
+Window: TypeAlias = Annotated[int, Meta(ge=1000, le=100_000_000)]
+
+
 class CreateThread(Request):
     """`POST /v1/threads`. Without `id` the daemon generates one; `contextWindow` is in tokens.
 
@@ -30,15 +33,16 @@ class CreateThread(Request):
     agent: Id | None = None
     title: Title | None = None
     model: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
-    context_window: Annotated[int, Meta(ge=1000, le=100_000_000)] | None = None
+    context_window: Window | None = None
     project: ProjectText | None = None
 
 
 class ChangeThread(Request):
-    """`PATCH /v1/threads/{id}`: another title or project; null removes it, what is left out stays."""
+    """`PATCH /v1/threads/{id}`: another title, project or window; null removes it, what is left out stays."""
 
     title: Title | UnsetType | None = UNSET
     project: ProjectText | UnsetType | None = UNSET
+    context_window: Window | UnsetType | None = UNSET
 
 
 class ContextUse(Reply):

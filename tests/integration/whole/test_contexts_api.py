@@ -10,6 +10,7 @@ from typing import Any, get_args
 import orjson
 import pytest
 
+from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, TokenBudgetExceeded
 from reverie.models import NoteCategory
@@ -118,6 +119,19 @@ def test_a_small_budget_names_the_least_one(client: Client) -> None:
     least = caught.value.minimum_required
     assert caught.value.budget == 5 < least
     assert client.context("tight", max_tokens=least).tokens.total <= least
+
+
+def test_a_small_window_can_be_changed(client: Client) -> None:
+    """Where the thread's window is too small for a budget the refusal says so, and the least one works once it is."""
+    client.create_thread(id="narrow", context_window=1_000)
+    client.append("narrow", [{"role": "user", "content": "tide " * 3_000}])
+    with pytest.raises(TokenBudgetExceeded) as caught:
+        client.context("narrow", max_tokens=2_000)
+    least = caught.value.minimum_required
+    assert f"contextWindow {least} or more, not 1000" in str(caught.value.hint)
+    changed = client.change_thread("narrow", wire.ChangeThread(context_window=least))
+    assert (changed.context_window, changed.context.window) == (least, least)
+    assert client.context("narrow", max_tokens=least).tokens.total <= least
 
 
 def test_a_distilled_thread_continues(client: Client) -> None:
