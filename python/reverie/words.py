@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,26 +17,17 @@ if TYPE_CHECKING:
 _WORD = lazy_regex(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*|[<>=!]=?|→|;")
 _MARKER = lazy_regex(r"\[REDACTED:[^\]\s]*\]")
 _COMMAND_FOR = lazy_regex(r"(To [^:`]*\b(?:this project|the project \S+?)\b[^:`]*): (`.+`)\.?")
-_SUBJECT = lazy_regex(r"\s*([^:\n.`]{1,60}?)\s*:\s+(\S.*)", re.DOTALL)
 _SUBJECT_WORDS_MAX = 6
 _WORDS_BYTES = 8_000_000  # of some 30,000 words; the same few thousand recur in all memories
 _ENDS = ".!;,: \u0964\u06d4"  # of a sentence; in Hindi and Urdu too
 _BESIDE_WORDS = "\"'`()[],.;:!?\u0964\u06d4"
 _WIDE_MARKS = lazy_regex(r"[\u3000-\u3003\u3008-\u3020\uff01-\uff0f\uff1a-\uff20\uff61-\uff65]")
-_UNSPACED = r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
-_UNSPACED_GAP = lazy_regex(rf"(?<={_UNSPACED})\s+|\s+(?={_UNSPACED})")
+_UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_UNSPACED_GAP = lazy_regex(rf"(?<=[{_UNSPACED}])\s+|\s+(?=[{_UNSPACED}])")
+# A value is one word. More may be a sentence behind a label or a heading, and two of these may both be true; so may
+# one word of a script without spaces.
+_SUBJECT = lazy_regex(rf"\s*([^:\n.`]{{1,60}}?)\s*:\s+([^\s{_UNSPACED}]+)\s*")
 _DISTINCTIVE = lazy_regex(r"[0-9_./\\@:+]|[a-z][A-Z]|^[A-Z]{2,}$")
-
-# Labels that do not name a subject: two lines that begin with `Note:` need not be about the same thing.
-_GENERIC_LABELS_TEXT = (
-    "bug caution decision error example fact fix fixed hint important info lesson mistake note observation "
-    "preference problem procedure question reason result resolved rule see skill solution step summary task tip "
-    "update warning why"
-)
-# Nor do those that the extractive distiller puts before what was said.
-_GENERIC_LABELS = frozenset(
-    {*_GENERIC_LABELS_TEXT.split(), "the user wants", "the user said", "the user asked to remember"}
-)
 
 _STOP_TEXT = (
     "; a about after all also always am an and any are as at be been before being but by can could did do does "
@@ -104,7 +94,7 @@ def count_negations(sequence: Iterable[str]) -> int:
 
 
 def subject_of(text: str) -> tuple[str, str] | None:
-    """Split `Language: English` into `("language", "English")`; None if the line does not begin with a subject."""
+    """Split `Language: English` into `("language", "English")`; None if the text is not a subject and its value."""
     command = _COMMAND_FOR.fullmatch(text)
     if command is not None:
         return normalize(command[1]), command[2]
@@ -112,9 +102,9 @@ def subject_of(text: str) -> tuple[str, str] | None:
     if match is None:
         return None
     key = normalize(match[1])
-    if key in _GENERIC_LABELS or not key or len(key.split()) > _SUBJECT_WORDS_MAX or _DISTINCTIVE.search(match[1]):
+    if not key or len(key.split()) > _SUBJECT_WORDS_MAX or _DISTINCTIVE.search(match[1]):
         return None
-    return key, match[2].strip()
+    return key, match[2]
 
 
 def is_stop_word(word: str) -> bool:

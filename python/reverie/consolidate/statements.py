@@ -216,11 +216,11 @@ def _without_quantities(text: str) -> tuple[str, int]:
 
 
 def is_generic(statement: Statement, scope: str) -> bool:
-    """Return True if a statement of a scope is short and names nothing: no number, path, identifier, name or subject.
+    """Return True if a statement of a scope is short and names nothing: no number, path, identifier, name or label.
 
     Example: "write clean code" is generic, "the API uses port 8080" is not.
     """
-    if scope.partition("@")[0] not in _MAY_BE_GENERIC or statement.subject is not None or statement.distinctive:
+    if scope.partition("@")[0] not in _MAY_BE_GENERIC or ": " in statement.text or statement.distinctive:
         return False
     names = any(word[:1].isupper() or "`" in word for word in statement.text.split()[1:])
     return not names and len(statement.words) <= _GENERIC_WORDS_MAX

@@ -6,7 +6,7 @@ import pytest
 
 from reverie.consolidate import decide
 from reverie.distill.distiller import Extractive
-from reverie.models import Keep, Memory, MemoryType, Skip, Tier
+from reverie.models import Add, Keep, Memory, MemoryType, Skip, Tier
 from support.talk import Talk
 
 ENGINE = Extractive()
@@ -138,6 +138,22 @@ def test_each_labelled_line_of_a_file() -> None:
         ("mistake", "Report: Mistake: the cache was keyed by name alone. (from report.md)"),
         ("fact", "Report: Lesson: always set the timeout to 20 s. (from report.md)"),
     ]
+
+
+@pytest.mark.parametrize("tier", [Tier.GENEROUS, Tier.SELECTIVE])
+@pytest.mark.parametrize("heading", ["Findings", "Root causes", "Decisions"])
+def test_what_stands_under_one_heading_is_all_kept(tier: Tier, heading: str) -> None:
+    """Each finding of a file is a memory, and none takes the place of another run's under the same heading."""
+    first = f"# {heading}\n- Bug: the parser drops commas.\n- Retries stop after 5 attempts.\n"
+    second = f"# {heading}\n- Bug: login fails on Safari.\n- Bug: stderr is kept by systemd.\n"
+    candidates = ENGINE.candidates([], {"f.md": first})
+    assert [type(change) for change in decide(candidates, (), tier).changes] == [Add, Add]
+    known = tuple(
+        Memory(f"m{number}", MemoryType.FACT, one.content, (), "facts/f.md", "2026-02-08", "2026-02-08")
+        for number, one in enumerate(candidates)
+    )
+    changes = decide(ENGINE.candidates([], {"f.md": second}), known, tier).changes
+    assert [type(change) for change in changes] == [Keep, Keep, Add, Add]
 
 
 def test_working_memory_gives_facts() -> None:
