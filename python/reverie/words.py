@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # A word may contain the punctuation of identifiers, versions and paths: `user_id`, `3.11`, `src/app.py`, `--all`.
 # A semicolon is a word of its own: it ends the scope of a negation.
 _WORD = lazy_regex(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*|[<>=!]=?|→|;")
+_SOURCE = lazy_regex(r"\s*\((?:from [^()]*|\d{4}-\d{2}-\d{2})\)\.?$")
 _MARKER = lazy_regex(r"\[REDACTED:[^\]\s]*\]")
 _COMMAND_FOR = lazy_regex(r"(To [^:`]*\b(?:this project|the project \S+?)\b[^:`]*): (`.+`)\.?")
 _SUBJECT_WORDS_MAX = 6
@@ -110,6 +111,11 @@ def subject_of(text: str) -> tuple[str, str] | None:
 def is_stop_word(word: str) -> bool:
     """Return True for a case-folded word that any text may have, such as `the`, `about` and `never`."""
     return word in _STOP or word in _NEGATIONS
+
+
+def strip_source(text: str) -> str:
+    """Return a statement without the file or the day behind it: "(from notes.md)", "(2026-03-04)."."""
+    return _SOURCE.sub("", text)
 
 
 def strip_markers(text: str) -> str:

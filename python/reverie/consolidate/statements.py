@@ -13,7 +13,7 @@ from enum import Enum
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 from reverie.text_caches import text_cache
-from reverie.words import analyze, count_negations, normalize, subject_of
+from reverie.words import analyze, count_negations, normalize, strip_source, subject_of
 
 MERGED_CHARS_MAX = 480  # of a merged statement; about 80 words, more than anybody reads as one bullet
 # Words that change nothing: "always run the tests" and "please run the tests" are the same statement.
@@ -67,6 +67,7 @@ class Statement:
     normalized: str  # case folded, white space joined, closing punctuation dropped
     sequence: tuple[str, ...]  # every word but fillers; ";" where a clause ends
     words: frozenset[str]  # words that carry meaning
+    said: frozenset[str]  # those without the file or the day behind it, where another says the opposite
     distinctive: frozenset[str]  # those that name one thing: numbers, identifiers, paths, names
     affirms: bool  # False where it denies
     subject: tuple[str, str] | None  # ("language", "English") of "Language: English"
@@ -83,12 +84,15 @@ def parse_statement(text: str) -> Statement:
     sequence = [word for word in words.sequence if word not in _FILLERS]
     while sequence and sequence[-1] == ";":
         sequence.pop()
-    wanted, rejected = _sides(text, frozenset(words.content) - _WHEN, affirms=words.affirms)
+    bare = strip_source(text)
+    said = frozenset(words.content if bare == text else analyze(bare).content) - _WHEN
+    wanted, rejected = _sides(bare, said, affirms=words.affirms)
     return Statement(
         text=text,
         normalized=normalize(text),
         sequence=tuple(sequence),
         words=frozenset(words.content) - _FILLERS - _WHEN,
+        said=said - _FILLERS,
         distinctive=words.distinctive - _FILLERS,
         affirms=words.affirms,
         subject=subject_of(text),
@@ -166,7 +170,7 @@ def _end_in_order(part: tuple[str, ...], whole: tuple[str, ...], start: int, sto
 
 def _contradicts(new: Statement, old: Statement) -> bool:
     """Return True for the opposite: denied, turned round, another choice, or another answer to one question."""
-    if new.words == old.words and len(new.words) > 1:
+    if new.said == old.said and len(new.said) > 1:
         turned = not _ORDERED.isdisjoint(new.sequence) or ("before" in new.sequence) != ("before" in old.sequence)
         if turned or new.affirms != old.affirms:
             return True

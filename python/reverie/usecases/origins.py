@@ -17,7 +17,7 @@ from reverie.distill.own_words import message_words, own_words
 from reverie.distill.steps import text_of
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType, Message
-from reverie.words import analyze
+from reverie.words import analyze, strip_source
 
 Origin: TypeAlias = Literal["person", "agent", "paste", "tool", "web"]
 
@@ -33,7 +33,6 @@ _COPIED_CHARS: Final = 40  # of a sentence that an agent repeats; a shorter one 
 
 _WEB_TOOL: Final = lazy_regex(r"web|fetch|brows|http|url|search_engine|navigate", re.IGNORECASE)
 _FRAME: Final = lazy_regex(r"^the user (?:said|wants|asked to remember):", re.IGNORECASE)
-_TAIL: Final = lazy_regex(r"\s*\(from [^()]*\)$|\s*\(\d{4}-\d{2}-\d{2}\)\.?$")
 # Where the person refuses a call, its result is what they say instead. Only of Claude Code's own tools whose results no
 # file, program or page can begin: a server of MCP writes the results of its tools, and names them, as it likes.
 _REFUSABLE: Final = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write", "Read", "Glob", "ExitPlanMode"})
@@ -88,7 +87,7 @@ class Origins:
         """
         if candidate.type is MemoryType.EPISODE:
             return None
-        text = _FRAME.sub("", _TAIL.sub("", candidate.content))
+        text = _FRAME.sub("", strip_source(candidate.content))
         words = frozenset(analyze(text).content)
         best: dict[Origin, float] = {}
         for origin, said in self._lines(candidate.provenance.get("seqs") or []):
