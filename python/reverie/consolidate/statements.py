@@ -68,6 +68,7 @@ class Statement:
     sequence: tuple[str, ...]  # every word but fillers; ";" where a clause ends
     words: frozenset[str]  # words that carry meaning
     said: frozenset[str]  # those without the file or the day behind it, where another says the opposite
+    is_ordered: bool  # True where the order of these words is meaning
     distinctive: frozenset[str]  # those that name one thing: numbers, identifiers, paths, names
     affirms: bool  # False where it denies
     subject: tuple[str, str] | None  # ("language", "English") of "Language: English"
@@ -85,7 +86,8 @@ def parse_statement(text: str) -> Statement:
     while sequence and sequence[-1] == ";":
         sequence.pop()
     bare = strip_source(text)
-    said = frozenset(words.content if bare == text else analyze(bare).content) - _WHEN
+    spoken = words if bare == text else analyze(bare)
+    said = frozenset(spoken.content) - _WHEN
     wanted, rejected = _sides(bare, said, affirms=words.affirms)
     return Statement(
         text=text,
@@ -93,6 +95,7 @@ def parse_statement(text: str) -> Statement:
         sequence=tuple(sequence),
         words=frozenset(words.content) - _FILLERS - _WHEN,
         said=said - _FILLERS,
+        is_ordered=not _ORDERED.isdisjoint(spoken.sequence),
         distinctive=words.distinctive - _FILLERS,
         affirms=words.affirms,
         subject=subject_of(text),
@@ -171,7 +174,7 @@ def _end_in_order(part: tuple[str, ...], whole: tuple[str, ...], start: int, sto
 def _contradicts(new: Statement, old: Statement) -> bool:
     """Return True for the opposite: denied, turned round, another choice, or another answer to one question."""
     if new.said == old.said and len(new.said) > 1:
-        turned = not _ORDERED.isdisjoint(new.sequence) or ("before" in new.sequence) != ("before" in old.sequence)
+        turned = new.is_ordered or ("before" in new.sequence) != ("before" in old.sequence)
         if turned or new.affirms != old.affirms:
             return True
     return bool(new.words & old.words) and (_answers_otherwise(new, old) or _excludes(new, old) or _excludes(old, new))

@@ -35,6 +35,7 @@ SAME, COVERED, EXTENDS, REPLACES, CONTRADICTS, APART = Relation
         ("The user wants: “use spaces, not tabs”", "The user wants: “always use tabs”", CONTRADICTS),
         ("Tools: use pnpm, not npm. (from b.md)", "Tools: always use npm. (from a.md)", CONTRADICTS),
         ("never push to main (2026-03-04).", "push to main (2026-01-09).", CONTRADICTS),
+        ("It doesn't ask twice. (from a.md)", "It does not ask twice. (from a.md)", APART),
         ("use pnpm, not npm", "npm hosts our package", APART),
         ("use pnpm, not npm", "never use npm", APART),
         ("Asked “Which store?”, the user chose “LMDB”", "Asked “Which store?”, the user chose “SQL”", CONTRADICTS),
