@@ -159,6 +159,8 @@ _BAD = lazy_regex(
 )
 # What shells, make and npm say themselves of a command that failed: "sh: acme: command not found".
 _STOPPED = lazy_regex(r"\bcommand not found\b|^make(?:\[\d+\])?: \*\*\*|^npm (?:ERR!|error)\b", re.MULTILINE)
+# What they say of a command that is not there.
+_MISSING = lazy_regex(r"\bcommand not found\b|\bNo rule to make target\b|\bMissing script\b", re.IGNORECASE)
 # What gives a line the exit code of another command than the check: a pipe, `;`, `|| true`, `&`, several lines.
 _MASKED = lazy_regex(r"\||;|\S\s*\n\s*\S|(?<![>&])&(?![&\d>])")
 # How test runners end without a failure: "1274 pass\n 0 fail", "12 passed in 3 s".
@@ -204,7 +206,7 @@ def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
                 description=call.word("description"),
                 call_seq=call.seq,
                 passes=() if failed else tuple(purposes[1:]),
-                finds=failed and purpose in CHECKS and _BAD.search(call.result) is not None,
+                finds=failed and purpose in CHECKS and not _MISSING.search(call.result),
             )
         )
     return runs

@@ -74,7 +74,8 @@ def test_a_command_that_failed_last_is_not_told() -> None:
     """It may pass again later; a check that found something has worked."""
     passed = brief(Talk().bash("make site", "").bash("make check", "").bash("make site", "").bash("make check", ""))
     gone = brief(Talk().bash("cd app && make check", "make: *** No rule to make target 'check'.  Stop.", failed=True))
-    red = brief(Talk().bash("make check", "--- FAIL: TestTide (0.01s)", failed=True))
+    error = "tide.py: E501 line too long\nmake: *** [Makefile:3: check] Error 1"
+    red = brief(Talk().bash("make check", error, failed=True))
 
     def told(*threads: ThreadBrief) -> list[str]:
         prepared = [prepare(str(number), thread) for number, thread in enumerate(threads)]
