@@ -276,7 +276,7 @@ def _chosen(reader: Reader, project: str, found: Sequence[_Lines], max_tokens: i
     last_at = found[-1].brief.at or "" if found else ""
     header = count(_header(project, len(found), last_at[:4]))
     memories = _memories(reader, project)
-    hides = _hides(reader, project, memories)
+    is_dropped, hides = _hides(reader, project, memories)
     told: set[str] = set()  # what a memory says already is not said again by a quote
 
     def is_told(text: str) -> bool:
@@ -289,7 +289,7 @@ def _chosen(reader: Reader, project: str, found: Sequence[_Lines], max_tokens: i
         return True
 
     def last_lines() -> tuple[Line, ...]:
-        return _last_lines(project, found[-1], hides, is_told) if found and with_last else ()
+        return _last_lines(project, found[-1], is_dropped, hides, is_told) if found and with_last else ()
 
     room = max_tokens - header - count(_section("last", last_lines()))
     lines = choose([one.prepared for one in found], memories, max(room, 0), admits=admits)
@@ -311,8 +311,13 @@ def _shortened(brief: Brief) -> Brief:
     return replace(brief, lines=tuple(kept)) if brief.lines else replace(brief, last=tuple(kept))
 
 
-def _hides(reader: Reader, project: str, memories: Sequence[MemoryLine]) -> Callable[[str], bool]:
-    """Return a function that says whether the person dropped a line, or forgot what it says and no memory."""
+def _hides(
+    reader: Reader, project: str, memories: Sequence[MemoryLine]
+) -> tuple[Callable[[str], bool], Callable[[str], bool]]:
+    """Return two functions: whether the person dropped a line; and also whether they forgot what a sentence says.
+
+    What a memory says is not forgotten. A text of several sentences may have all words of a forgotten one by chance.
+    """
     names = projects.names_of(reader, project)
     dropped = {str(key[0]) for key in reader.keys(Kind.DROPPED_LINE)}
     records = [
@@ -332,11 +337,13 @@ def _hides(reader: Reader, project: str, memories: Sequence[MemoryLine]) -> Call
         is_near = bool(forgotten) and not lines_without(text, forgotten)
         return is_near or text in commands or (bool(replaced) and statement_key(text) in replaced)
 
-    def hides(text: str) -> bool:
-        is_dropped = any(line_id(name, text) in dropped for name in names)
-        return is_dropped or (text not in living and is_forgotten(text))
+    def is_dropped(text: str) -> bool:
+        return any(line_id(name, text) in dropped for name in names)
 
-    return hides
+    def hides(sentence: str) -> bool:
+        return is_dropped(sentence) or (sentence not in living and is_forgotten(sentence))
+
+    return is_dropped, hides
 
 
 def _memories(reader: Reader, project: str) -> list[MemoryLine]:
@@ -361,37 +368,41 @@ def _memories(reader: Reader, project: str) -> list[MemoryLine]:
 
 
 def _last_lines(
-    project: str, last: _Lines, hides: Callable[[str], bool], is_told: Callable[[str], bool]
+    project: str,
+    last: _Lines,
+    is_dropped: Callable[[str], bool],
+    hides: Callable[[str], bool],
+    is_told: Callable[[str], bool],
 ) -> tuple[Line, ...]:
     """Return when the last session was, what was asked, unless it is told already, and what is open."""
     at, thread = last.brief.at or "", last.prepared.thread
     when = f"{at[:16].replace('T', ' ')}Z, thread {thread}"
-    task = _without_hidden(last.brief.task, is_told)
-    steps = [_without_hidden(step, hides) for step in last.brief.open.split("\n")]
+    task = _without_hidden(last.brief.task, is_dropped, is_told)
+    steps = [_without_hidden(step, is_dropped, hides) for step in last.brief.open.split("\n")]
     left = "; ".join(filter(None, steps))
     texts = {when: when, task: f"asked: “{clip(task, _SAID_CHARS)}”", left: f"left with: {clip(left, _SAID_CHARS)}"}
     return tuple(
         _line(project, words, ChosenLine("last", "last", text, at, thread))
         for words, text in texts.items()
-        if words and not hides(words)
+        if words and not is_dropped(words)
     )
 
 
 def shown_session(reader: Reader, project: str, last: LastSession) -> LastSession:
     """Return the last session of a project without what the person dropped from its brief or forgot."""
-    hides = _hides(reader, project, _memories(reader, project))
-    steps = (_without_hidden(step, hides) for step in last.steps)
-    return replace(last, task=_without_hidden(last.task, hides), steps=tuple(filter(None, steps)))
+    hidden = _hides(reader, project, _memories(reader, project))
+    steps = (_without_hidden(step, *hidden) for step in last.steps)
+    return replace(last, task=_without_hidden(last.task, *hidden), steps=tuple(filter(None, steps)))
 
 
-def _without_hidden(text: str, hides: Callable[[str], bool]) -> str:
+def _without_hidden(text: str, is_dropped: Callable[[str], bool], hides: Callable[[str], bool]) -> str:
     """Return a task or a step without its hidden sentences: "go on: Never use npm. Draw it" is "go on: Draw it"."""
     from reverie.distill.next_step import OF_NOW, THEN
 
     frame = next((frame for frame in OF_NOW if text.startswith(frame)), "")
     said = sentences(_ASIDE.sub(r"\n\1", text.removeprefix(frame).replace(THEN, "\n")))
     left = [sentence for sentence in said if not hides(sentence)]
-    if hides(text) or (said and not left):
+    if is_dropped(text) or (said and not left):
         return ""
     return text if left == said else frame + " ".join(left)
 
