@@ -31,7 +31,7 @@ opened_at operation pauses ran since started_at updated_at
 paths, addresses and names of projects:
 document folder folders ignored joined name opened_path path paths project remotes source transcript
 who, and one of a few words:
-agent by client code cron decided_by inside job kind marker model purpose rule shape space timezone trigger type
+agent by client code cron decided_by inside job kind marker model owner purpose rule shape space timezone trigger type
 who why
 JSON of the program itself, as counts and settings:
 data options usage

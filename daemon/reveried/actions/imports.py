@@ -37,13 +37,17 @@ async def begin(
     source: str | None,
     *,
     again: bool = False,
+    owner: str | None = None,
 ) -> wire.ImportPlace:
     """Open the import of a session, and return its position: 0, or as far as it was imported before.
+
+    `owner` is the agent whose token imports it; None for a person.
 
     Raises:
         Conflict: a person deleted the thread of this session, and does not want it `again`.
     """
-    opened = await write(services, imports.begin, By(space, f"import:{client}"), client, session, source, again=again)
+    by = By(space, f"import:{client}")
+    opened = await write(services, imports.begin, by, client, session, source, again=again, owner=owner)
     return mapped(await read(services, space, partial(imports.position, import_id=opened.id)), wire.ImportPlace)
 
 

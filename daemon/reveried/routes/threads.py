@@ -67,7 +67,7 @@ async def delete_thread(call: Call) -> wire.ThreadDeleted:
     """Delete a thread with its messages and archives; `confirm` must repeat its id.
 
     What was learnt from it stays, unless `purge` removes that too, and its words from everywhere. An agent's token
-    deletes its own threads alone: nothing restores one.
+    deletes the threads that it began or imported alone: nothing restores one.
     """
     thread_id, query = call.params["id"], call.query_as(wire.DeleteThreadQuery)
     if query.keep_memories and not query.purge:
@@ -78,7 +78,7 @@ async def delete_thread(call: Call) -> wire.ThreadDeleted:
         )
     if call.agent is not None:
         thread = await read(call.services, call.space, lambda reader: use_threads.get(reader, thread_id))
-        if thread.agent != call.agent:
+        if (thread.owner or thread.agent) != call.agent:
             raise Forbidden(
                 "an agent's token deletes its own threads only",
                 hint=f"a person deletes it with `reverie forget {thread_id}`",
@@ -174,7 +174,7 @@ async def begin_import(call: Call) -> wire.ImportPlace:
     if request.again and call.agent is not None:
         raise Forbidden("An agent may not bring back what a person deleted.", hint="Ask the person to run the import.")
     of = request.client, request.session, request.source
-    return await imports.begin(call.services, call.space, *of, again=request.again)
+    return await imports.begin(call.services, call.space, *of, again=request.again, owner=call.agent)
 
 
 @serves(Threads.send_chunk)

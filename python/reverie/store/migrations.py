@@ -101,8 +101,8 @@ def m006_dream_fallbacks(txn: lmdb.Transaction[bytes]) -> None:
     """Allow the field `fallback` of a dream, which older versions would drop."""
 
 
-def m007_replaced_statements(txn: lmdb.Transaction[bytes]) -> None:
-    """Allow the field `replaced` of forgotten statements, without which what is near to them would be held too."""
+def m007_corrections_and_owners(txn: lmdb.Transaction[bytes]) -> None:
+    """Allow the fields `replaced` of forgotten statements, without which more would be held, and `owner` of threads."""
 
 
 MIGRATIONS: tuple[Migration, ...] = (
@@ -112,7 +112,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m004_redactions,
     m005_begun_runs,
     m006_dream_fallbacks,
-    m007_replaced_statements,
+    m007_corrections_and_owners,
 )
 """Every migration in the order in which they run, stored by name once applied.
 

@@ -53,11 +53,20 @@ class ThreadRecord(StoredRecord, frozen=True, kw_only=True):
     `carried` are the ids of the notes that it was opened with; None for an imported thread without messages. `project`
     is a name of `ProjectsCursor`; older releases wrote a folder's name there (`projects.of_thread`). `commands` are
     those that passed in it up to `extracted_seq`. `model_tokens` are what a model took to distil it and to
-    learn from it. `subagent`: it is of an agent that another one has started. Key: (thread,).
+    learn from it. `subagent`: it is of an agent that another one has started. `owner` is the agent whose token imported
+    it. Key: (thread,).
     """
 
     KIND: ClassVar[Kind] = Kind.THREAD
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("carried", "factor", "cleared", "commands", "modelTokens", "subagent")
+    OPTIONAL: ClassVar[tuple[str, ...]] = (
+        "carried",
+        "factor",
+        "cleared",
+        "commands",
+        "modelTokens",
+        "subagent",
+        "owner",
+    )
     KEEPS_UNKNOWN_FIELDS: ClassVar[bool] = True
 
     id: str
@@ -83,6 +92,7 @@ class ThreadRecord(StoredRecord, frozen=True, kw_only=True):
     cleared: ClearedRecord | None = None
     commands: list[CommandUse] | None = None
     model_tokens: int | None = None
+    owner: str | None = None
     subagent: bool | None = None
 
 

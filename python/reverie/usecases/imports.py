@@ -160,7 +160,9 @@ class ChunkPlan(msgspec.Struct):
 
 
 @writes("import.begin", bulk=True)
-def begin(to: Writer, _: By, client: str, session: str, source: str | None, *, again: bool = False) -> ImportRecord:
+def begin(
+    to: Writer, _: By, client: str, session: str, source: str | None, *, again: bool = False, owner: str | None = None
+) -> ImportRecord:
     """Open the import of `session`: a new thread the first time, its position afterwards.
 
     Ids are derived from client and session, so every caller that imports the session reaches the same thread. Raises
@@ -181,7 +183,13 @@ def begin(to: Writer, _: By, client: str, session: str, source: str | None, *, a
         threads.check_gone(to, thread)
         subagent = True if client == "claude-code" and "/" in session else None
         opened = ThreadRecord(
-            id=thread, agent=client, source=source or session, created_at=to.at, updated_at=to.at, subagent=subagent
+            id=thread,
+            agent=client,
+            owner=owner if owner != client else None,
+            source=source or session,
+            created_at=to.at,
+            updated_at=to.at,
+            subagent=subagent,
         )
         to.save(opened, (thread,))
     start = ImportRecord(id=import_id, source=import_id, client=client, session=session, thread=thread)

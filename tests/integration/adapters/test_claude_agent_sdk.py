@@ -14,8 +14,8 @@ import pytest
 
 from reverie.adapters import claude_agent_sdk
 from reverie.adapters.claude_agent_sdk import SessionStore
-from reverie.client import AsyncClient
-from reverie.errors import Conflict, DaemonNotRunning
+from reverie.client import AsyncClient, Client
+from reverie.errors import Conflict, DaemonNotRunning, Forbidden
 from support.adapters import FreshSpaces, needs
 from support.daemon import running_daemon
 from support.model_server import ModelServer, answer
@@ -276,3 +276,22 @@ def test_a_deleted_session_stays_deleted(spaces: FreshSpaces) -> None:
             assert await store.load(KEY) is None
 
     asyncio.run(run())
+
+
+def test_an_agents_token_deletes_the_session_that_it_appended() -> None:
+    """Its thread is of the program, and belongs to the token's agent all the same; another's may not delete it."""
+    with running_daemon() as daemon:
+        with Client(daemon.socket) as person:
+            own, other = (str(person.create_token("default", agent=name).token) for name in ("mole", "vole"))
+
+        async def run() -> None:
+            async with AsyncClient(daemon.socket, token=own) as client:
+                store = SessionStore(client)
+                await store.append(KEY, [said(1, "x")])
+                async with AsyncClient(daemon.socket, token=other) as another:
+                    with pytest.raises(Forbidden):
+                        await SessionStore(another).delete(KEY)
+                await store.delete(KEY)
+                assert await store.load(KEY) is None
+
+        asyncio.run(run())
