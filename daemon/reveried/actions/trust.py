@@ -210,7 +210,7 @@ def _give_to_agent(
             provenance = without_correction(memory.provenance)
             own = replace(memory, trust="agent", provenance={**provenance, "by": by.who})
             if provenance != memory.provenance:
-                learn_replaced(to, memory)
+                learn_replaced(to, memory, since=since)
             candidate = forgotten_again(to, own)
             if candidate is not None:
                 forgotten.append((own, candidate))

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from reverie.decode import mapped
 from reverie.documents.layout import in_project
-from reverie.doubts import KEY
+from reverie.doubts import CORRECTED, KEY
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Skip, Update
@@ -77,6 +77,7 @@ def _updated(memory: Memory, change: Update, candidates: Sequence[Candidate], at
     if change.candidate_index is not None and change.candidate_index < len(candidates):
         source = _provenance(candidates[change.candidate_index])
         provenance["updates"] = [*provenance.get("updates", []), source][-UPDATES_KEPT:]
+        provenance.pop(CORRECTED, None)
         provenance.pop("at", None)  # the new content's time counts, and where it is unknown, that of this change
         if "at" in source:
             provenance["at"] = source["at"]

@@ -32,7 +32,6 @@ from reverie.store import (
     DistillationRecord,
     DocumentRecord,
     DreamRecord,
-    ForgottenRecord,
     Key,
     Kind,
     MemoriesCursor,
@@ -41,9 +40,9 @@ from reverie.store import (
     Reader,
     Writer,
 )
+from reverie.usecases import forgotten as use_forgotten
 from reverie.usecases import projects, provenance, review
 from reverie.usecases.by import ENGINE
-from reverie.usecases.forgotten import forgotten_statement
 from reverie.usecases.put import NewText, put_texts
 from reverie.usecases.redactions import RedactRules
 
@@ -221,7 +220,7 @@ def _with_access(record: MemoryRecord, now: AccessRecord) -> MemoryRecord:
 
 def _forgotten(reader: Reader) -> list[bytes]:
     """Return the forgotten statements, packed in parts as `MemorySnapshot` has them. Raises MemoryError."""
-    statements = (forgotten_statement(record) for _, record in reader.records(ForgottenRecord))
+    statements = use_forgotten.forgotten_statements(reader)
     parts: list[bytes] = []
     while part := list(islice(statements, _PART_STATEMENTS)):
         packed = pack(msgspec.msgpack.encode(part))

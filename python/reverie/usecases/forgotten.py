@@ -7,8 +7,7 @@ in which a statement is forgotten, so that what is written again in one of them 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -25,6 +24,7 @@ from reverie.consolidate.forgotten import (
 )
 from reverie.decode import mapped
 from reverie.documents.layout import PERSON, memory_project, type_of_blocks
+from reverie.doubts import CORRECTED
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
@@ -34,10 +34,10 @@ from reverie.store import (
     ForgottenRecord,
     Kind,
     MemoryRecord,
-    ProjectsCursor,
     Reader,
     Writer,
 )
+from reverie.usecases import projects
 from reverie.usecases.by import PERSONS, is_agent
 
 _SAID_CHARS: Final = 80  # of an agent's words in an error
@@ -87,8 +87,7 @@ class _ForgottenByPersons:
     """The statements that persons forgot or rejected, read and indexed once for all memories of a write."""
 
     def __init__(self, reader: Reader) -> None:
-        records = (record for _, record in reader.records(ForgottenRecord)) if reader.count(Kind.FORGOTTEN) else ()
-        statements = (forgotten_statement(record) for record in records if _is_by_person(record))
+        statements = forgotten_statements(reader, _is_by_person) if reader.count(Kind.FORGOTTEN) else ()
         self._statements = [one for one in statements if one.key != _WORDLESS]  # which releases before this one stored
         self._index = Forgotten(self._statements)
 
@@ -290,15 +289,20 @@ def record_key(words: str, project: str) -> str:
     return words if project == PERSON else hashlib.sha256(f"{words}\n{project}".encode()).hexdigest()
 
 
-def forgotten_statement(record: ForgottenRecord) -> ForgottenStatement:
-    """Return a record as the comparison with candidates has it."""
-    words = record.words or record.sha256
-    return ForgottenStatement(
-        words if record.memory else f"{REJECTED}{words}",
-        "" if record.replaced else record.content,
-        record.project,
-        None if record.threads is None else tuple(record.threads),
-    )
+def forgotten_statements(
+    reader: Reader, admits: Callable[[ForgottenRecord], bool] = lambda _: True
+) -> Iterator[ForgottenStatement]:
+    """Yield the records as the comparison with candidates has them, under the projects that theirs were joined to."""
+    joined = {project.name: project.joined for project in projects.known(reader) if project.joined}
+    for _, record in reader.records(ForgottenRecord):
+        words = record.words or record.sha256
+        if admits(record):
+            yield ForgottenStatement(
+                words if record.memory else f"{REJECTED}{words}",
+                "" if record.replaced else record.content,
+                joined.get(record.project, record.project),
+                None if record.threads is None else tuple(record.threads),
+            )
 
 
 def forget(
@@ -342,15 +346,18 @@ def forget(
     writer.save(record, (key,))
 
 
-def learn_replaced(writer: Writer, memory: MemoryRecord) -> None:
-    """Let the words that a memory had before its last ones be learnt again: no person has replaced them."""
-    for before in islice(writer.record_versions(MemoryRecord, (memory.id,)), 1, 2):
-        if before.value is None:
+def learn_replaced(writer: Writer, memory: MemoryRecord, *, since: str) -> None:
+    """Let the words be learnt again that a memory had before the corrections since a time, which no person made."""
+    for version in writer.record_versions(MemoryRecord, (memory.id,)):
+        before = version.value
+        if before is not None and CORRECTED in before.provenance and before.updated_at >= since:
             continue
-        key = record_key(statement_key(statement_of(before.value)), memory_project(before.value))
-        record = writer.load(ForgottenRecord, (key,))
-        if record is not None and record.replaced and record.memory == memory.id:
-            writer.delete(Kind.FORGOTTEN, (key,))
+        if before is not None:
+            key = record_key(statement_key(statement_of(before)), memory_project(before))
+            record = writer.load(ForgottenRecord, (key,))
+            if record is not None and record.replaced and record.memory == memory.id:
+                writer.delete(Kind.FORGOTTEN, (key,))
+        return
 
 
 def keys_of(reader: Reader, memory: MemoryRecord) -> Iterator[str]:
@@ -359,12 +366,11 @@ def keys_of(reader: Reader, memory: MemoryRecord) -> Iterator[str]:
     Releases that had one record for all projects stored that under the hash of the words alone.
     """
     project = memory_project(memory)
-    projects: Iterable[str] = (PERSON, project)
-    if project == PERSON:
-        stored = reader.load(ProjectsCursor, ProjectsCursor.KEY) or ProjectsCursor()
-        projects = (PERSON, *(record.name for record in stored.projects))
+    names = (
+        [record.name for record in projects.known(reader)] if project == PERSON else projects.names_of(reader, project)
+    )
     words = statement_key(statement_of(memory))
-    yield from (record_key(words, name) for name in dict.fromkeys(projects))
+    yield from (record_key(words, name) for name in dict.fromkeys((PERSON, *names)))
 
 
 def recall_to_mind(writer: Writer, memory: MemoryRecord, *, who: str) -> None:
@@ -376,8 +382,13 @@ def recall_to_mind(writer: Writer, memory: MemoryRecord, *, who: str) -> None:
         record = writer.load(ForgottenRecord, (key,))
         if record is None or (is_agent(who) and record.threads is None):
             continue
-        if record.project == project or PERSON in {project, record.project}:
+        if PERSON in {project, record.project} or record.project in projects.names_of(writer, project):
             writer.delete(Kind.FORGOTTEN, (key,))
+
+
+def says_the_same(memory: MemoryRecord, other: MemoryRecord) -> bool:
+    """Return True if two memories have one statement: other case, punctuation or tags are no other words."""
+    return statement_key(statement_of(memory)) == statement_key(statement_of(other))
 
 
 def statement_of(memory: MemoryRecord) -> str:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from reverie.distill.sentences import specific_names
 from reverie.documents.layout import PERSON, memory_project
-from reverie.doubts import KEY, Objection, said_at, with_doubt, without_doubt
+from reverie.doubts import CORRECTED, KEY, Objection, said_at, with_doubt, without_doubt
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 from reverie.store import MemoriesCursor, MemoryRecord, Writer
@@ -108,7 +108,7 @@ def note(writer: Writer, memory_id: str, thread: str) -> None:
 def without_thread(provenance: dict[str, Any], thread: str) -> dict[str, Any]:
     """Return a memory's provenance without what refers to a purged thread."""
     # Of what an agent wrote in it, who and by which tool is nothing of the thread's.
-    kept = ("by", "tool") if provenance.get("thread") == thread else tuple(provenance)
+    kept = ("by", "tool", CORRECTED) if provenance.get("thread") == thread else tuple(provenance)
     left = {name: provenance[name] for name in kept if name in provenance}
     if "updates" in provenance:
         left["updates"] = [update for update in provenance["updates"] if update.get("thread") != thread]

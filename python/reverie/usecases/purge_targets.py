@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import orjson
 
 from reverie.documents.layout import is_conflict_copy
+from reverie.doubts import CORRECTED
 from reverie.errors import NotFound
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Json
@@ -335,14 +336,21 @@ def _live_texts(reader: Reader, found: Sources, sources: dict[Kind, set[str]]) -
     """Yield the texts that stay: what somebody gave, but for the copies of conflicts and of a purged thread's notes.
 
     Of other memories every version: they say what they say whether or not it is current. Without them, `the` would be a
-    word of the purged memory alone in a store of three, and would take lines from the history of the two others.
+    word of the purged memory alone in a store of three, and would take lines from the history of the two others. What a
+    kept memory said before a person corrected it goes with the thread that said so.
     """
     for kind, record_type in text_records("own").items():
         gone = sources.get(kind, set())
         values: Iterable[Json] = (value for key, value in reader.scan(kind) if key[0] not in gone)
         if kind is Kind.MEMORY:
             names = {str(key[0]) for key in (*reader.keys(kind), *reader.versioned_keys(kind))} - gone
-            values = (value for name in names for value in _every_version(reader, kind, name))
+            corrected = {one for one in found.kept if (last := _last(reader, one)) and CORRECTED in last.provenance}
+            values = (
+                value
+                for name in names
+                for value in _every_version(reader, kind, name)
+                if name not in corrected or CORRECTED in value["provenance"]
+            )
         for value in values:
             is_copy = (kind is Kind.DOCUMENT and is_conflict_copy(value["path"])) or (
                 kind is Kind.NOTE and found.thread is not None and value.get("thread") == found.thread

@@ -37,7 +37,7 @@ from reverie.store import (
 from reverie.store.codec import to_ms
 from reverie.sync.plan import Baseline
 from reverie.usecases.by import PERSONS, Author, By, is_agent
-from reverie.usecases.forgotten import forget, recall_to_mind
+from reverie.usecases.forgotten import forget, recall_to_mind, says_the_same
 from reverie.usecases.parts import part_index
 from reverie.words import analyze
 
@@ -280,10 +280,14 @@ class _MemoryWriter:
             record = replace(base, document=path, project=self._project_of(base, path))
         else:
             project = self._project_of(base, path)
-            provenance = self._corrected(base) if trust == "person" else {**base.provenance, **_author_of(provenance)}
+            provenance = {**base.provenance, **_author_of(provenance)}
+            if trust == "person":
+                provenance = {**without_doubt(base.provenance), CORRECTED: self._at}
             record = replace(
                 base, document=path, updated_at=self._at, trust=trust, provenance=provenance, project=project, **words
             )
+            if trust == "person":
+                self._replace_learnt(base, record)
         # An equal record needs no comparison by the store: of a document with 1,000 blocks, one edit changes one.
         if record != stored and self._writer.save(record, (name,)):
             self.changed = True
@@ -295,12 +299,18 @@ class _MemoryWriter:
                     {"memoryRef": f"space:{self._writer.space}", "memoryId": name, "tags": list(item.tags)},
                 )
 
-    def _corrected(self, memory: MemoryRecord) -> dict[str, Any]:
-        """Return the provenance of a memory that a person gives other words; what it had learnt is not learnt again."""
-        is_learnt = memory.trust != "person" or "thread" in memory.provenance
-        if is_learnt and CORRECTED not in memory.provenance:  # not each state of what a person is writing
-            forget(self._writer, memory, self._who, replaced=True)
-        return {**without_doubt(memory.provenance), CORRECTED: self._at}
+    def _replace_learnt(self, before: MemoryRecord, after: MemoryRecord) -> None:
+        """Have the last words that no person wrote not learnt again, where a person has given the memory others.
+
+        Not those between the two: an editor may save every state of what a person is writing.
+        """
+        learnt: MemoryRecord | None = before
+        if before.trust == "person" and CORRECTED in before.provenance:
+            versions = (version.value for version in self._writer.record_versions(MemoryRecord, (before.id,)))
+            learnt = next((old for old in versions if old is not None and _is_learnt(old)), None)
+        if learnt is not None and _is_learnt(learnt) and not says_the_same(learnt, after):
+            forget(self._writer, learnt, self._who, replaced=True)
+            self._anything_forgotten = True
 
     def _project_of(self, memory: MemoryRecord | None, path: str) -> str | None:
         """Return the project of the memory at `path`: that of its folder, else the one that its older record names.
@@ -343,6 +353,11 @@ class _MemoryWriter:
     def _last_version(self, name: str) -> MemoryRecord | None:
         versions = (version.value for version in self._writer.record_versions(MemoryRecord, (name,)))
         return next((value for value in versions if value is not None), None)
+
+
+def _is_learnt(memory: MemoryRecord) -> bool:
+    """Return True for what an engine or an agent wrote, and for what a person said in a session."""
+    return memory.trust != "person" or ("thread" in memory.provenance and CORRECTED not in memory.provenance)
 
 
 def _author_of(provenance: Mapping[str, Any]) -> dict[str, Any]:
