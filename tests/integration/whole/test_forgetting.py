@@ -1,8 +1,9 @@
-"""Tests of forgotten statements: rejected ones, lines that a write removed, and those that an agent writes again."""
+"""Tests of forgotten statements: rejected, removed by a write, written again by an agent, or corrected by a person."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -10,9 +11,16 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict
-from support.daemon import Daemon, running_daemon
+from reverie.redact import Redactor
+from reverie.store import ForgottenRecord, Store
+from reveried.cli.send_sessions import import_file
+from support.daemon import Daemon, running_daemon, scratch_home
+from support.projects import git, repository, session
 from support.prose import SAID_AGAIN
 from support.turns import learn
+
+LEARNT = "Always use `pnpm` instead of `npm`."
+CORRECTED = "Take `bun` for everything here"
 
 
 @pytest.fixture(scope="module")
@@ -239,8 +247,7 @@ def test_what_a_person_corrected_stays_corrected(daemon: Daemon, client: Client,
 
     What is near to them is new, as the correction itself is; undo of the save ends it.
     """
-    text = "Always use `pnpm` instead of `npm`."
-    say_in(client, "harbour", text)
+    say_in(client, "harbour", LEARNT)
     (memory,) = client.memories().items
     file = daemon.home / "root" / space / memory.document
     corrected = "Use `bun`, neither `pnpm` nor `npm`"
@@ -249,7 +256,7 @@ def test_what_a_person_corrected_stays_corrected(daemon: Daemon, client: Client,
     (now,) = client.memories().items
     assert (now.id, now.content, now.trust) == (memory.id, corrected, "person")
     assert now.provenance["corrected"] > memory.created_at
-    assert say_in(client, "harbour", text).forgotten == 1
+    assert say_in(client, "harbour", LEARNT).forgotten == 1
     assert (contents(client), client.candidates().items) == ({corrected}, [])
     told = [(line.kind, line.text) for line in client.brief("harbour").lines if line.kind != "last"]
     assert told == [("wish", corrected)]
@@ -257,7 +264,7 @@ def test_what_a_person_corrected_stays_corrected(daemon: Daemon, client: Client,
     client.forget(client.remember(agent).id)
     client.undo(next(item.id for item in client.operations().items if item.why == "files.edited"))
     assert contents(client) == {memory.content}
-    assert say_in(client, "harbour", text).forgotten == 0
+    assert say_in(client, "harbour", LEARNT).forgotten == 0
 
 
 @pytest.mark.parametrize("nothing", ["---", "2026-11-29", "**"])
@@ -442,3 +449,136 @@ def test_what_was_forgotten_is_no_tag_of_an_agents_memory(
         ):
             agent.remember(wire.CreateMemory(content, type="fact", tags=tags, project=project))
         assert len(contents(person)) == 2
+
+
+def save(client: Client, file: Path, old: str, new: str) -> None:
+    file.write_text(file.read_text().replace(old, new))
+    client.sync_now()
+
+
+def test_a_purged_thread_leaves_no_words_of_a_corrected_memory() -> None:
+    with scratch_home() as home:
+        with running_daemon(home) as daemon, Client(daemon.socket) as client:
+            t = client.create_thread(project="harbour")
+            said = "Always use `zanzibarette` instead of `npm`."
+            client.append(t.id, [{"role": "user", "content": said}, {"role": "assistant", "content": "Yes."}])
+            client.learn(t.id)
+            (m,) = client.memories().items
+            client.change_memory(m.id, wire.ChangeMemory(content=CORRECTED, author="person"))
+            change = next(o for o in client.operations().items if o.why == "memory.change")
+            client.delete_thread(t.id, confirm=t.id, purge=True)
+            history = str(client.memory_history(m.id).items)
+            client.undo(change.id)
+            after = contents(client)
+        with Store.open(home / "data" / "store", redactor=Redactor(())) as store, store.reader("default") as reader:
+            key = reader.record_history
+            records = [
+                past.value.content
+                for name in {*reader.keys(ForgottenRecord.KIND), *reader.versioned_keys(ForgottenRecord.KIND)}
+                for past in key(ForgottenRecord, name)
+                if past.value
+            ]
+    assert [("zanzibarette" in str(one)) for one in (records, history, after)] == [False] * 3
+
+
+@pytest.mark.parametrize("how", ["forget", "correct"])
+def test_what_was_forgotten_stays_so_when_its_project_is_joined(tmp_path: Path, how: str) -> None:
+    with running_daemon() as daemon, Client(daemon.socket) as client:
+        client.create_thread(project=str(repository(tmp_path / "one" / "pier", "https://example.org/ann/pier.git")))
+        other = repository(tmp_path / "two" / "quay")
+
+        def say(name: str) -> str:
+            path = session(tmp_path / f"{name}.jsonl", str(other), [LEARNT, "Yes."])
+            thread = client.thread(str(import_file(client, path, program="claude-code").thread))
+            client.learn(thread.id)
+            return str(thread.project)
+
+        first = say("a")
+        (m,) = client.memories().items
+        if how == "forget":
+            client.forget(m.id)
+        else:
+            client.change_memory(m.id, wire.ChangeMemory(content=CORRECTED, author="person"))
+        git(other, "remote", "add", "origin", "https://example.org/ann/pier.git")
+        client.create_thread(project=str(other))
+        assert say("b") != first
+        assert not any("pnpm" in content for content in contents(client))
+
+
+@pytest.mark.parametrize("way", ["file", "call"])
+def test_an_editors_undo_before_the_correction_changes_nothing(
+    daemon: Daemon, client: Client, space: str, way: str
+) -> None:
+    say_in(client, "harbour", LEARNT)
+    (m,) = client.memories().items
+    bun, deno = (m.content.replace("pnpm", name) for name in ("bun", "deno"))
+    old = m.content
+    for new in (bun, m.content, deno):
+        if way == "file":
+            save(client, daemon.home / "root" / space / m.document, old, new)
+        else:
+            client.change_memory(m.id, wire.ChangeMemory(content=new, author="person"))
+        old = new
+    say_in(client, "harbour", LEARNT)
+    assert contents(client) == {deno}
+
+
+def test_an_agents_words_between_two_corrections_are_replaced_too(
+    daemon: Daemon, owner: Client, client: Client, space: str
+) -> None:
+    say_in(client, "harbour", LEARNT)
+    (m,) = client.memories().items
+    client.change_memory(m.id, wire.ChangeMemory(content=CORRECTED, author="person"))
+    yarn = "Always use `yarn` instead of `npm`."
+    with Client(daemon.socket, token=owner.create_token(space, agent="coder").token) as agent:
+        agent.change_memory(m.id, wire.ChangeMemory(content=yarn))
+    client.change_memory(m.id, wire.ChangeMemory(content="Use `bun` everywhere", author="person"))
+    say_in(client, "harbour", yarn)
+    assert contents(client) == {"Use `bun` everywhere"}
+
+
+@pytest.mark.parametrize("change", ["tag", "stop"])
+def test_a_slight_edit_forgets_nothing(daemon: Daemon, client: Client, owner: Client, space: str, change: str) -> None:
+    say_in(client, "harbour", LEARNT)
+    (m,) = client.memories().items
+    new = {"tags": ["js"]} if change == "tag" else {"content": m.content.removesuffix("”") + ".”"}
+    client.change_memory(m.id, wire.ChangeMemory(author="person", **new))
+    with Client(daemon.socket, token=owner.create_token(space, agent="coder").token) as agent:
+        assert say_in(client, "harbour", LEARNT).forgotten == 0
+        agent.change_memory(m.id, wire.ChangeMemory(tags=["build"]))
+        agent.append_entry("facts/harbour/other.md", f"- {m.content}\n")
+
+
+def test_saves_that_turn_out_an_agents_are_no_corrections(daemon: Daemon, client: Client, space: str) -> None:
+    """Once the session shows that an agent edited the file, the words may be learnt again."""
+    """Another tag, capital or full stop leaves the statement, which an agent may say and copy."""
+    """Each of the two has words that no person wrote."""
+    """The words that were learnt are replaced, whatever stood there before the last save."""
+    """A session of either name does not bring it back."""
+    """Neither its forgotten statement nor the history of the memory has them, and no undo brings them back."""
+    say_in(client, "harbour", LEARNT)
+    (m,) = client.memories().items
+    file, old, uses = daemon.home / "root" / space / m.document, m.content, []
+    for name in ("bun", "deno"):
+        new = m.content.replace("pnpm", name)
+        save(client, daemon.home / "root" / space / m.document, old, new)
+        given = {"file_path": str(file), "old_string": old, "new_string": new}
+        uses.append({"type": "tool_use", "id": name, "name": "Edit", "input": given})
+        old = new
+    t = client.create_thread()
+    client.append(t.id, [{"role": "user", "content": "Note it."}, {"role": "assistant", "content": uses}])
+    assert client.memories().items[0].trust == "agent"
+    assert say_in(client, "harbour", LEARNT).forgotten == 0
+
+
+def test_a_long_task_is_not_hidden_by_words_of_several_sentences(client: Client) -> None:
+    """No sentence of it says what was forgotten."""
+    new = wire.CreateMemory("Deploy the ferry on Friday", type="fact", project="harbour", author="person")
+    client.forget(client.remember(new).id)
+    t = client.create_thread(project="harbour")
+    task = (
+        "Draw the new map of the harbour with all the quays, the cranes and the lighthouse, and colour it. Write the "
+        "legend below it in German and in English, please. On Friday we met the ferry people. Then deploy the site."
+    )
+    client.append(t.id, [{"role": "user", "content": task}, {"role": "assistant", "content": "Yes."}])
+    assert any("map of the harbour" in line.text for line in client.brief("harbour").lines)
