@@ -40,8 +40,8 @@ class ScheduleTable(Protocol):
         """Return every schedule record with its space."""
         ...
 
-    async def put(self, space: str, schedule: ScheduleRecord) -> None:
-        """Insert or replace one schedule record."""
+    async def put(self, space: str, schedule: ScheduleRecord, why: str) -> None:
+        """Insert or replace one schedule record; `why` is the reason in the history."""
         ...
 
     async def delete(self, space: str, schedule_id: str) -> None:
@@ -157,7 +157,7 @@ class Scheduler:
                 failure=before.record.failure if before is not None else None,
             )
             schedule = Schedule(space, record, expression, zone)
-            await self._table.put(space, record)
+            await self._table.put(space, record, "schedule")
             self._schedules[space, schedule_id] = schedule
         self._set_timer()
         return self._answer(schedule)
@@ -248,7 +248,7 @@ class Scheduler:
             current = self._schedules.get(key)  # it may have been replaced while it ran
             if current is not None:
                 record = replace(current.record, **fields)
-                await self._table.put(current.space, record)
+                await self._table.put(current.space, record, "schedule.run")
                 current.record = record
 
     def _set_timer(self) -> None:

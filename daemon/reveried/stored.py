@@ -92,13 +92,13 @@ class StoredSchedules:
             with self._store.reader(space) as reader:
                 yield from ((space, schedule) for _, schedule in reader.records(ScheduleRecord))
 
-    async def put(self, space: str, schedule: ScheduleRecord) -> None:
-        """Insert or replace a schedule."""
+    async def put(self, space: str, schedule: ScheduleRecord, why: str) -> None:
+        """Insert or replace a schedule; `why` is the reason of the operation."""
 
         def body(writer: Writer) -> None:
             writer.save(schedule, (schedule.id,))
 
-        await self._submit(Write(space, WHO, "schedule", body))
+        await self._submit(Write(space, WHO, why, body))
 
     async def delete(self, space: str, schedule_id: str) -> None:
         """Delete a schedule."""

@@ -145,6 +145,22 @@ def test_a_failed_run_is_shown_everywhere(
         assert client.status().schedules[0].last_run == "2026-05-06T03:00:00.000Z"
 
 
+@pytest.mark.parametrize("budget", [30_000, 50])
+def test_undo_skips_the_records_of_a_night(
+    nightly: Daemon, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], budget: int
+) -> None:
+    """The morning after, `undo --yes` undoes the last change: a dream that changed nothing, or failed, is no change."""
+    add_schedule(nightly, "nightly", NIGHT, budget)
+    with Client(nightly.socket) as client:
+        client.put_document("facts/user.md", "# Facts\n\n- The relay drops the first connection\n")
+        night(nightly, 5)
+        wait_until(lambda: client.schedules().items[0].last_run is not None)
+    monkeypatch.setenv("REVERIE_HOME", str(nightly.home))
+    monkeypatch.delenv("REVERIE_SOCKET", raising=False)
+    assert main(["undo", "--yes"]) == 0
+    assert "Undone: document.write " in capfd.readouterr().out
+
+
 def test_a_failure_outlasts_a_restart(nightly: Daemon) -> None:
     """The failure of a scheduled run is still shown with its schedule after a restart of the daemon."""
     add_schedule(nightly, "nightly", NIGHT, 50)

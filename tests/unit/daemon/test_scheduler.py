@@ -30,13 +30,15 @@ class Table:
 
     def __init__(self, *records: tuple[str, dict[str, Any]]) -> None:
         self.records = {(space, record["id"]): msgspec.convert(record, ScheduleRecord) for space, record in records}
+        self.reasons: list[str] = []
 
     def all(self) -> Iterator[tuple[str, ScheduleRecord]]:
         """Yield every schedule record with its space."""
         yield from ((space, record) for (space, _), record in self.records.items())
 
-    async def put(self, space: str, schedule: ScheduleRecord) -> None:
+    async def put(self, space: str, schedule: ScheduleRecord, why: str) -> None:
         """Insert or replace one record."""
+        self.reasons.append(why)
         self.records[space, schedule.id] = schedule
 
     async def delete(self, space: str, schedule_id: str) -> None:
@@ -227,8 +229,8 @@ def test_schedules_in_the_store(tmp_path: Path) -> None:
             worker.start()
             table = StoredSchedules(store, worker.submit)
             assert list(table.all()) == []
-            await table.put("default", stored("a"))
-            await table.put("default", stored("b"))
+            await table.put("default", stored("a"), "schedule")
+            await table.put("default", stored("b"), "schedule")
             await table.delete("default", "a")
             assert [(space, schedule.id) for space, schedule in table.all()] == [("default", "b")]
             assert spaces_of(store) == ["default"]
@@ -433,11 +435,11 @@ def test_a_run_whose_record_fails_is_recorded_by_the_next_wake_up() -> None:
     class FullTable(Table):
         fails = 0
 
-        async def put(self, space: str, schedule: ScheduleRecord) -> None:
+        async def put(self, space: str, schedule: ScheduleRecord, why: str) -> None:
             if schedule.ran and self.fails < 1:
                 self.fails += 1
                 raise Busy("The queue of writes is full.")
-            await super().put(space, schedule)
+            await super().put(space, schedule, why)
 
     table = FullTable()
 
@@ -451,3 +453,4 @@ def test_a_run_whose_record_fails_is_recorded_by_the_next_wake_up() -> None:
 
     run(table, clock, work)
     assert table.fails == 1
+    assert table.reasons == ["schedule", *["schedule.run"] * (len(table.reasons) - 1)]
