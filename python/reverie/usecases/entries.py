@@ -77,6 +77,7 @@ class _Extra(TypedDict, total=False):
     content: Any
     to: Any
     undoes: Any
+    node: Any
     isMeta: Any
     sessionId: Any
     parentUuid: Any

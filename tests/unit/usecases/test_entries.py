@@ -7,6 +7,7 @@ import pytest
 from reverie.errors import Damaged
 from reverie.importers.chunks import plan_chunk
 from reverie.importers.join import main_line
+from reverie.importers.rewinds import CURRENT
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import seal
@@ -68,12 +69,19 @@ UNUSUAL = (
     Entry(kind=EntryKind.BAD, raw="{", extra={"problem": "none"}),
 )
 
+BRANCHES = (
+    Entry(kind=EntryKind.SPEECH, id="u1", role="user", content="Which lamp?"),
+    Entry(kind=EntryKind.SPEECH, id="a1", parent="u1", role="assistant", content="The left one."),
+    Entry(kind=EntryKind.SPEECH, id="a2", parent="u1", role="assistant", content="The right one."),
+    Entry(kind=EntryKind.OTHER, extra={"type": CURRENT, "node": "a1"}),
+)
+
 
 def test_messages_are_made_without_the_rest_of_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages made from stored entries equal those of fully opened entries, without any entry being opened fully."""
     redactor = Redactor()
     sessions = [plan_chunk(generate(number).data, first_line=1, final=True).entries for number in range(3)]
-    for entries in [*sessions, (*sessions[0], MARK, *UNUSUAL)]:
+    for entries in [*sessions, (*sessions[0], MARK, *UNUSUAL), BRANCHES]:
         rows = [(seq, seal(entry_record(entry), redactor).data) for seq, entry in enumerate(entries, 1)]
         for verbatim in (False, True):
             whole = main_line((opened_entry("t", *row) for row in rows), verbatim=verbatim)
