@@ -27,7 +27,7 @@ from reverie.importers.chunks import plan_chunk
 from reverie.importers.detect import folder_of
 from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord, Writer
 from reverie.usecases.by import By, writes
-from reverie.usecases.forgotten import forgotten_again, learn_replaced
+from reverie.usecases.forgotten import forgotten_again, learn_replaced, removed_by_agent
 from reverie.usecases.origins import casefolded
 from reverie.usecases.review import WHY_HELD, move_to_review
 from reverie.usecases.sync import WHY as SAVED
@@ -197,7 +197,11 @@ def _give_to_agent(
     since = min([*(at for _, at in said), *(begin for begin, _ in spans)])
     changed = False
     forgotten = []
-    for path, meanwhile in _saves(to, since, spans, times).items():
+    saves = _saves(to, since, spans, times)
+    own = frozenset().union(*saves.values())
+    for path, meanwhile in saves.items():
+        removed_by_agent(to, path, meanwhile, by.who)
+    for path, meanwhile in saves.items():
         document = to.load(DocumentRecord, (path,))
         for name in [] if document is None else document.ids:
             memory = to.load(MemoryRecord, (name,))
@@ -208,14 +212,14 @@ def _give_to_agent(
             if not has_said and not (meanwhile and _came_by(to, memory) in meanwhile):
                 continue
             provenance = without_correction(memory.provenance)
-            own = replace(memory, trust="agent", provenance={**provenance, "by": by.who})
+            given = replace(memory, trust="agent", provenance={**provenance, "by": by.who})
             if provenance != memory.provenance:
                 learn_replaced(to, memory, since=since)
-            candidate = forgotten_again(to, own)
+            candidate = forgotten_again(to, given, own)
             if candidate is not None:
-                forgotten.append((own, candidate))
+                forgotten.append((given, candidate))
             elif memory.trust == "person":
-                changed |= to.save(own, (name,))
+                changed |= to.save(given, (name,))
     move_to_review(to, forgotten)
     if changed:
         to.save(MemoriesCursor(operation=to.number), MemoriesCursor.KEY)

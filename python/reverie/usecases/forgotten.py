@@ -7,7 +7,8 @@ in which a statement is forgotten, so that what is written again in one of them 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -34,6 +35,7 @@ from reverie.store import (
     ForgottenRecord,
     Kind,
     MemoryRecord,
+    OperationRecord,
     Reader,
     Writer,
 )
@@ -163,11 +165,31 @@ def _is_by_person(record: ForgottenRecord) -> bool:
     return record.threads is None and record.by in PERSONS
 
 
-def forgotten_again(writer: Writer, memory: MemoryRecord) -> Candidate | None:
+def removed_by_agent(writer: Writer, path: str, saves: Collection[int], who: str) -> None:
+    """Let these saves of a file, taken for a person's, have removed what they took out of it as the agent's `who`."""
+    for number in saves:
+        operation = writer.load(OperationRecord, (number,))
+        for change in () if operation is None else operation.changes:
+            key = tuple(change.key)
+            record = writer.load(ForgottenRecord, key) if change.kind is Kind.FORGOTTEN else None
+            if record is None or writer.version(Kind.FORGOTTEN, key) != number or record.replaced:
+                continue
+            earlier = (version.value for version in writer.record_versions(ForgottenRecord, key))
+            before = next(islice(earlier, 1, None), None)
+            past = (version.value for version in writer.record_versions(MemoryRecord, (record.memory,)))
+            memory = next((value for value in past if value is not None), None)
+            if memory is None or memory.document != path or (before is not None and _is_by_person(before)):
+                continue
+            threads = sorted({str(memory.provenance.get("thread") or "")} - {""})
+            writer.save(replace(record, by=who, threads=threads), key)
+
+
+def forgotten_again(writer: Writer, memory: MemoryRecord, saves: Collection[int] = ()) -> Candidate | None:
     """Return the candidate for a forgotten memory that an agent saved in a file; None if it is not forgotten.
 
     The save was taken for a person's, and a person's words lift what was forgotten: that is forgotten again. The caller
-    removes the memory, and its candidate waits for the person.
+    removes the memory, and its candidate waits for the person. What one of the agent's own `saves` took out, as a line
+    that it moved to another file, no person has forgotten.
     """
     saved = writer.latest(Kind.MEMORY, (memory.id,))
     for key in keys_of(writer, memory):
@@ -175,10 +197,12 @@ def forgotten_again(writer: Writer, memory: MemoryRecord) -> Candidate | None:
             continue
         versions = writer.record_versions(ForgottenRecord, (key,))
         deletion = next(versions, None)
-        lifted = next((version.value for version in versions), None)
+        lifted = next(versions, None)
         is_by_save = deletion is not None and deletion.operation == saved
-        if is_by_save and lifted is not None and _is_by_person(lifted):
-            writer.save(lifted, (key,))
+        if not is_by_save or lifted is None or lifted.value is None or lifted.operation in saves:
+            continue
+        if _is_by_person(lifted.value):
+            writer.save(lifted.value, (key,))
     return _candidate(memory) if _ForgottenByPersons(writer).has(memory) else None
 
 

@@ -117,6 +117,36 @@ def test_a_forgotten_line_that_a_shell_copied(daemon: Daemon, client: Client, tm
     assert any(item.changes[0].content == gone.content for item in client.candidates(limit=1000).items)
 
 
+def test_a_line_that_a_shell_took_out(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """A line that a command took out is forgotten by the agent alone, and not held against what it writes later."""
+    line = "The winch of the slipway needs grease in May"
+    file = root(daemon) / "facts" / "slipway.md"
+    save(client, file, f"- {line}\n- The slipway has two rails\n", line)
+    at = stamp(0)
+    file.write_text("- The slipway has two rails\n")
+    wait_until(lambda: all(item.content != line for item in client.memories(limit=1000).items))
+    token = client.create_token("default", agent="coder").token
+    with Client(daemon.socket, token=token) as agent:
+        with pytest.raises(Conflict, match="waits in review"):
+            agent.remember(wire.CreateMemory(line, type="fact"))
+        import_shell_call(client, tmp_path, f"sed -i /winch/d {file}", at=at, until=stamp(0))
+        assert agent.remember(wire.CreateMemory(line, type="fact")).content == line
+
+
+def test_a_line_that_a_shell_moved(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """A line that a command took out of one file and put into another, seen one after the other, stays a memory."""
+    line = "The gantry of the yard lifts nine tonnes"
+    file, other = root(daemon) / "facts" / "gantry.md", root(daemon) / "facts" / "yard.md"
+    save(client, file, f"- {line}\n- The gantry is blue\n", line)
+    at = stamp(0)
+    file.write_text("- The gantry is blue\n")
+    wait_until(lambda: all(item.content != line for item in client.memories(limit=1000).items))
+    save(client, other, f"- {line}\n", line)
+    import_shell_call(client, tmp_path, f"grep gantry {file} >> {other}", at=at, until=stamp(0))
+    assert memory(client, line).trust == "agent"
+    assert all(item.changes[0].content != line for item in client.candidates(limit=1000).items)
+
+
 def call_and_result(program: str, path: Path | str, line: str) -> list[dict[str, Any]]:
     """Return the record of a call that writes a line to a file of the folder, and the record of its result."""
     at = {"timestamp": LONG_AGO}
