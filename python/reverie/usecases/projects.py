@@ -284,3 +284,4 @@ def _restore_memories(writer: Writer, operation: OperationRecord) -> None:
         before = next((version.value for version in versions if version.operation == change.before), None)
         if before is not None and before.document == memory.document and before.project != memory.project:
             writer.save(replace(memory, project=before.project, provenance=before.provenance), key)
+            writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)

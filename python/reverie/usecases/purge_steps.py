@@ -23,6 +23,7 @@ from reverie.store import (
     CompactionCursor,
     DocumentRecord,
     Kind,
+    MemoriesCursor,
     MemoryRecord,
     PendingPurge,
     PurgesCursor,
@@ -178,6 +179,7 @@ def _rewrite_current(writer: Writer, found: Findings, sources: Sources) -> int:
         if memory is not None and sources.thread is not None:
             provenance = without_thread(memory.provenance, sources.thread)
             writer.save(replace(memory, provenance=provenance), (name,))
+            writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
     return 0
 
 
