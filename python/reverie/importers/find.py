@@ -394,7 +394,7 @@ class Unpacked:
     def peek(self, size: int) -> bytes:
         """Return the next bytes without consuming them."""
         if len(self._ready) < size:
-            self._ready += self.read(size)
+            self._ready = self.read(size)  # which begins with what was ready
         return self._ready[:size]
 
     def skip(self, size: int) -> None:
