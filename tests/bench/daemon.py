@@ -46,7 +46,7 @@ HEAVY = ("anthropic", "mcp", "tiktoken", "pydantic", "apscheduler", "watchdog", 
 LISTED = "import sys; import reveried.app, reveried.__main__; print(*sorted(sys.modules))"
 
 
-def idle(seconds: str = "20") -> None:
+def idle(seconds: str = "60") -> None:
     """Print start time, memory and processor use of an idle daemon, on an empty store and on a used one."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home, REVERIE_DAEMON_COMPUTE_IDLE_SECONDS="2"))
