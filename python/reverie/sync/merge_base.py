@@ -76,10 +76,12 @@ def merge_base(
 
     | known about the save                                        | base                                            |
     |-------------------------------------------------------------|-------------------------------------------------|
-    | the path has no baseline; or never had a file, of memories  | none                                            |
+    | the path has no baseline                                    | none                                            |
     | it went into a file that had just been replaced             | the best of the texts before that replacement   |
-    | `deliberate`, or the merged bytes saved a second time       | the text that the disk showed last              |
+    | `deliberate`                                                | the text that the disk showed last              |
     | the text that the disk showed last is no longer stored      | none                                            |
+    | the path never had a file, of memories                      | none                                            |
+    | the merged bytes saved a second time                        | the text that the disk showed last              |
     | anything else                                               | `find_base` of the texts that were shown        |
 
     There is no base either if the text that was found is the empty one (the file was created from nothing while ours
