@@ -201,7 +201,7 @@ async def context_job(
     """
     config = services.config
     plan = await state(services, space, thread_id)
-    visible = projects.visible(projects.thread_project(services, space, thread_id))
+    visible = projects.visible(services, space, projects.thread_project(services, space, thread_id))
     recall = await asyncio.to_thread(
         services.recall.lines, space, asked.query or plan.query, limit=RECALL_LINES, projects=visible
     )

@@ -126,14 +126,22 @@ async def selected(services: Services, space: str, asked: _Asked) -> Selection:
         return Selection(None, None)
     if asked.project is not None:
         name = await known_project(services, space, asked.project)
-        return Selection(name, visible(name or PERSON))  # in an unknown folder only what is the person's
+        return Selection(
+            name, visible(services, space, name or PERSON)
+        )  # in an unknown folder only what is the person's
     name = await known_project(services, space, asked.folder or "/")
-    return Selection(name, None if name is None else visible(name))
+    return Selection(name, visible(services, space, name))
 
 
-def visible(project: str | None) -> frozenset[str] | None:
-    """Return the projects whose memories a thread of `project` sees: its own and the person's; None for all."""
-    return None if project is None else frozenset({project, PERSON})
+def visible(services: Services, space: str, project: str | None) -> frozenset[str] | None:
+    """Return the projects whose memories a thread of `project` sees: its own, by all its names, and the person's.
+
+    None for all.
+    """
+    if not project:
+        return None if project is None else frozenset({PERSON})
+    with services.store.reader(space) as reader:  # one small record
+        return frozenset({*projects.names_of(reader, project), PERSON})
 
 
 def thread_project(services: Services, space: str, thread_id: str) -> str | None:

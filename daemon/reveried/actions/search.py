@@ -121,7 +121,7 @@ def memory_hits(asked: Asked) -> list[Hit[MemoryRecord]]:
         request.query,
         limit=request.limit * LOOKED_AT,
         token_budget=MEMORY_TOKENS,
-        projects=visible(asked.project),
+        projects=visible(asked.services, asked.space, asked.project),
     )
     start, end = asked.since if asked.since is not None else 0, asked.before
     hits = [hit for hit in found.hits if start <= (at := to_ms(hit.memory.updated_at)) and (end is None or at < end)]

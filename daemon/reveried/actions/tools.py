@@ -197,7 +197,7 @@ async def _set_state(call: ToolCall, params: wire.SetWorkingState) -> Json:
 
 
 async def _recall(call: ToolCall, params: tools.RecallInput) -> Json:
-    visible = projects.visible(call.project)
+    visible = projects.visible(call.services, call.space, call.project)
     asked = wire.RecallRequest(query=params.query, limit=params.limit, min_score=_given(params.min_score))
     recall = await memories.recall(call.services, call.space, asked, visible)
     return RecallOutput(

@@ -240,7 +240,7 @@ class ProjectListings(Kept):
     """
 
     def __init__(self) -> None:
-        self._shared: dict[tuple[str, str, str, int], DocumentEntry | None] = {}
+        self._shared: dict[tuple[str, frozenset[str], str, int], DocumentEntry | None] = {}
 
     def forget(self, space: str) -> None:  # noqa: ARG002 - of all spaces
         """Drop the entries of all spaces."""
@@ -254,19 +254,19 @@ class ProjectListings(Kept):
         """
         if project is None:
             return list(entries)
-        names = {stored.name for stored in projects.known(reader)}
+        projects_by_name, names = _project_names(reader, project)
         shown: list[DocumentEntry] = []
         for entry in entries:
             folder = folder_of(entry.path)
-            if folder in names:
-                shown += [entry] if folder == project else []
+            if folder in projects_by_name:
+                shown += [entry] if folder in names else []
                 continue
             version = reader.version(DocumentRecord.KIND, (entry.path,)) or 0
-            key = (reader.space, project, entry.path, version)
+            key = (reader.space, names, entry.path, version)
             if key not in self._shared:
                 if len(self._shared) >= _CACHED_MAX:
                     self._shared.clear()
-                self._shared[key] = _shared_entry(reader, entry, project)
+                self._shared[key] = _shared_entry(reader, entry, names)
             shared_entry = self._shared.get(key, entry)
             shown += [] if shared_entry is None else [shared_entry]
         return shown
@@ -274,33 +274,38 @@ class ProjectListings(Kept):
 
 def holds_only(reader: Reader, paths: Iterable[str], project: str) -> set[str]:
     """Return the paths among `paths` of documents that belong to `project` or to none: by folder and by memories."""
-    names = {stored.name for stored in projects.known(reader)}
-    return {path for path in set(paths) if _holds_only(reader, path, project, names)}
+    every, names = _project_names(reader, project)
+    return {path for path in set(paths) if _holds_only(reader, path, every, names)}
 
 
-def _holds_only(reader: Reader, path: str, project: str, names: set[str]) -> bool:
-    """Return True if a document is of `project`, or of no project and has no memory of another one."""
+def _project_names(reader: Reader, project: str) -> tuple[set[str], frozenset[str]]:
+    """Return the names of all projects, and those that the memories of `project` have: its own, joined ones', none."""
+    known = projects.known(reader)
+    joined = (stored.name for stored in known if stored.joined == project and project != PERSON)
+    return {stored.name for stored in known}, frozenset((project, PERSON, *joined))
+
+
+def _holds_only(reader: Reader, path: str, every: set[str], names: frozenset[str]) -> bool:
+    """Return True if a document is of the project with these names, or of none and has no memory of another one."""
     folder = folder_of(path)
-    if folder in names:
-        return folder == project
+    if folder in every:
+        return folder in names
     if path == LIST:  # it names the files of all projects, with their summaries
-        return names <= {project}
+        return every <= names
     document = reader.load(DocumentRecord, (path,))
     records = (reader.load(MemoryRecord, (name,)) for name in (document.ids if document is not None else ()))
-    return all(record is None or memory_project(record) in {project, PERSON} for record in records)
+    return all(record is None or memory_project(record) in names for record in records)
 
 
-def _shared_entry(reader: Reader, entry: DocumentEntry, project: str) -> DocumentEntry | None:
-    """Return a document's entry with a summary of the memories that `project` may see; None if it sees none."""
+def _shared_entry(reader: Reader, entry: DocumentEntry, names: frozenset[str]) -> DocumentEntry | None:
+    """Return a document's entry with a summary of the memories of the project with these names; None if it has none."""
     document = reader.load(DocumentRecord, (entry.path,))
     if document is None or not document.ids:
         return entry
     items = parse_document(document.path, document.content).items
     records = (reader.load(MemoryRecord, (memory_id,)) for memory_id in document.ids)
     visible = [
-        item
-        for item, record in zip(items, records, strict=True)
-        if record is None or memory_project(record) in {project, PERSON}
+        item for item, record in zip(items, records, strict=True) if record is None or memory_project(record) in names
     ]
     if not visible:
         return None

@@ -232,7 +232,7 @@ class _MemoryWriter:
         self._project = by.project
         self._who = by.who
         self._forgotten_by = by.who if forgets else None
-        self._projects: set[str] | None = None  # the names of all, read where a folder may be one of theirs
+        self._projects: dict[str, str] | None = None  # by each name the project's, read where a folder may be one
         self._anything_forgotten = writer.count(Kind.FORGOTTEN) > 0
         self.session: str | None = None  # of the agent that wrote the file, whoever's process saved it
         self.changed = False
@@ -264,7 +264,8 @@ class _MemoryWriter:
                 **words,
             )
         elif made_by_caller is not None:
-            record = replace(made_by_caller, document=path, order=order, **words)
+            project = self._project_of_version(made_by_caller, path)
+            record = replace(made_by_caller, document=path, order=order, project=project, **words)
         elif stored is None and (self.session is not None or is_agent(self._provenance.get("by"))):
             # What was deleted, and an agent writes again, is the agent's: else it would have a person's trust.
             record = replace(
@@ -329,13 +330,21 @@ class _MemoryWriter:
         versions = (version.value for version in self._writer.record_versions(MemoryRecord, (memory.id,)))
         return next((old.project for old in versions if old is not None and old.document == path), PERSON)
 
+    def _project_of_version(self, memory: MemoryRecord, path: str) -> str | None:
+        """Return the project of a memory whose record the caller has, an earlier version maybe.
+
+        What it says itself of its folder's project holds, as before a join that is being undone.
+        """
+        folder = self._project_folder(path)
+        return memory.project if folder is None or memory.project == folder_of(path) else folder
+
     def _project_folder(self, path: str) -> str | None:
-        """Return the project whose folder has the document at `path`; None if no project has it."""
+        """Return the project whose folder, or a joined one's, has the document at `path`; None if none has it."""
         folder = folder_of(path)
         if folder is not None and self._projects is None:
             stored = self._writer.load(ProjectsCursor, ProjectsCursor.KEY) or ProjectsCursor()
-            self._projects = {project.name for project in stored.projects}
-        return folder if self._projects is not None and folder in self._projects else None
+            self._projects = {project.name: project.joined or project.name for project in stored.projects}
+        return None if folder is None or self._projects is None else self._projects.get(folder)
 
     def retire(self, name: str, text: str) -> None:
         """Delete a memory, and store its id under its text, so that it is found if the text comes back."""

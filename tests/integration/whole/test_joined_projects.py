@@ -17,6 +17,7 @@ from reverie.usecases.by import ENGINE
 from reverie.usecases.put import NewText, put_texts
 from reveried.cli.send_sessions import import_file
 from support.daemon import running_daemon, scratch_home
+from support.pages import newest_operation
 from support.projects import command_run, git, repository, session
 
 AT = "2026-01-21T09:30:00.000Z"
@@ -130,6 +131,27 @@ def test_a_second_name_is_joined_and_parted(started: Client, tmp_path: Path) -> 
     assert {one.name: one.joined for one in started.projects().items}["home-harbour"] is None
     assert started.create_thread(project=str(folder)).project == "harbour"
     assert state(started) == before  # joined once, and parted by hand
+
+
+def test_a_joined_projects_folder_is_the_projects(started: Client, tmp_path: Path) -> None:
+    """What a person edits or adds there is known in the project, and after a rollback past the join all still is."""
+    before = newest_operation(started).id
+    folder = tmp_path / "home" / "harbour"
+    git(folder, "remote", "add", "origin", f"https://{REMOTE}.git")
+    assert started.create_thread(project=str(folder)).project == "harbour"
+    started.change_memory("m6", wire.ChangeMemory("The harbour freezes in January and in February."))
+    started.put_document("facts/home-harbour/fees.md", "# Fees\n\n- The mooring fee is 40 euros\n")
+
+    def known(query: str, project: str) -> bool:
+        return any(query in hit.memory.content for hit in started.recall(query, project=project).hits)
+
+    for project in ("harbour", "home-harbour"):
+        for words in ("freezes in January and in February", "mooring fee is 40"):
+            assert known(words, project), (words, project)
+        assert not known("mooring fee is 40", "pier")
+    started.rollback(before)
+    for project in ("harbour", "home-harbour"):
+        assert known("harbour freezes in January", project)
 
 
 @pytest.mark.parametrize("remote", ["example.org/bob/harbour", ""])
