@@ -107,7 +107,7 @@ async def _resume_one(services: Services, space: str, target: PendingPurge) -> N
             documents=[target.key] if target.kind == "document" else [],
             thread=target.key if target.kind == "thread" else None,
         )
-    await _finish(services, By(space, WHO), target, sources)
+    await _finish(services, By(space, "owner"), target, sources)
 
 
 async def _delete_first(services: Services, by: By, target: PendingPurge) -> None:
