@@ -7,6 +7,7 @@ that is changed while it waits gets a later place, but is not lost. `dream_plan`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from itertools import islice
 from typing import TypeAlias
@@ -31,7 +32,7 @@ from reverie.store import (
 from reverie.usecases import consolidation
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
-from reverie.usecases.history import undone_by
+from reverie.usecases.history import is_way_back
 from reverie.usecases.usage import record_use
 
 Position: TypeAlias = tuple[int, str]
@@ -94,32 +95,38 @@ def _changed(reader: Reader, last: DreamRecord | None) -> list[Position]:
     the next would make the undone changes again.
     """
     oversized = set(last.oversized) if last is not None else set()
-    is_undo = cache(partial(_is_undone_dream, reader))
+    is_dream, is_taken_back = cache(partial(_is_dream, reader)), cache(partial(_is_taken_back, reader))
     places = []
     for key in reader.keys(Kind.MEMORY):
         position = (reader.version(Kind.MEMORY, key) or 0, str(key[0]))
         if last is not None and position[1] not in oversized:
-            place = _place_before(reader, key) if _is_behind(position, last) and is_undo(position[0]) else None
+            restored = _is_behind(position, last) and is_taken_back(position[0])
+            place = _place_before(reader, key, is_dream) if restored else None
             if not _is_behind(place or position, last):
                 continue
         places.append(position)
     return sorted(places)
 
 
-def _place_before(reader: Reader, key: Key) -> Position | None:
-    """Return the place that a memory had before a dream that was undone changed it; None where it is another by now."""
-    undone, *past = islice(reader.record_versions(MemoryRecord, key), 3)
-    if len(past) < 2 or undone.value is None or past[1].value is None or undone.value.content != past[1].value.content:
+def _place_before(reader: Reader, key: Key, is_dream: Callable[[int], bool]) -> Position | None:
+    """Return the place that a memory had before the dream whose change was taken back; None where that is not so."""
+    restored, *past = islice(reader.record_versions(MemoryRecord, key), 3)
+    if len(past) < 2 or not is_dream(past[0].operation):
+        return None
+    if restored.value is None or past[1].value is None or restored.value.content != past[1].value.content:
         return None
     return past[1].operation, str(key[0])
 
 
-def _is_undone_dream(reader: Reader, operation: int) -> bool:
-    """Return True for an operation that is the undo of a dream."""
+def _is_dream(reader: Reader, operation: int) -> bool:
     record = reader.load(OperationRecord, (operation,))
-    undone = None if record is None else undone_by(record)
-    dream = None if undone is None else reader.load(OperationRecord, (undone,))
-    return dream is not None and dream.why == commit.why
+    return record is not None and record.why == commit.why
+
+
+def _is_taken_back(reader: Reader, operation: int) -> bool:
+    """Return True for an undo or a rollback."""
+    record = reader.load(OperationRecord, (operation,))
+    return record is not None and is_way_back(record)
 
 
 def _is_behind(place: Position, last: DreamRecord) -> bool:

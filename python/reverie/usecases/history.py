@@ -89,6 +89,11 @@ def undone_by(record: OperationRecord) -> int | None:
     return None if undone is None else int(undone[1])
 
 
+def is_way_back(record: OperationRecord) -> bool:
+    """Return True for an operation that is an undo or a rollback."""
+    return re.fullmatch(r"(?:undo|rollback to) \d+", record.why) is not None
+
+
 def change_answers(record: OperationRecord) -> list[wire.OperationChange]:
     """Return an operation's changes as the API shows them: each of one record, or of a run of a sequence."""
     return [_change_answer(change) for change in record.changes]
