@@ -6,19 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace as replace_record
+
 from reverie import tokenizer, wire
 from reverie.consolidate.apply import document_of
 from reverie.decode import mapped
 from reverie.documents.edit import apply_changes, new_document
 from reverie.documents.items import Add, Change, Delete, Update, Wording
-from reverie.documents.layout import DocumentKind, kind_of, memory_project, type_of_blocks
+from reverie.documents.layout import PERSON, DocumentKind, kind_of, memory_project, type_of_blocks
 from reverie.documents.parse import items_by_id, parse_document
-from reverie.doubts import doubted_at
+from reverie.doubts import doubted_at, without_doubt
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
-from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Reader, Writer
+from reverie.store import DocumentRecord, MemoriesCursor, MemoryRecord, OperationRecord, Reader, Writer
 from reverie.text_types import Text
-from reverie.usecases import documents
+from reverie.usecases import documents, projects
 from reverie.usecases.by import By, Files, writes
 from reverie.usecases.forgotten import hold_if_forgotten, recall_to_mind
 from reverie.usecases.parts import part_index
@@ -168,9 +170,9 @@ def remember(to: Writer, by: By, candidate: Candidate, document: str | None = No
     similar, room = index.with_line(to, target, words), index.with_room(to, target)
     index.keep(to)
     for part in similar:
-        existing = _same_memory(to, part, words, day)
+        existing = _same_memory(to, part, words, day, candidate.project)
         if existing is not None:
-            return mapped(_with_tags(to, by, *existing), RememberedMemory, existed=True)
+            return mapped(_said_by(to, by, _with_tags(to, by, *existing)), RememberedMemory, existed=True)
     memory_id = by.new_id("mem")
     edit_block(to, replace(by, project=candidate.project), room, Add(memory_id, words))
     record = get(to, memory_id)
@@ -179,8 +181,13 @@ def remember(to: Writer, by: By, candidate: Candidate, document: str | None = No
     return mapped(record, RememberedMemory, existed=False)
 
 
-def _same_memory(reader: Reader, path: str, words: Wording, day: str) -> tuple[str, tuple[str, ...]] | None:
-    """Return the id of the memory in a document that is a near copy of these words, and their tags as read; or None."""
+def _same_memory(
+    reader: Reader, path: str, words: Wording, day: str, project: str
+) -> tuple[str, tuple[str, ...]] | None:
+    """Return the id of the memory in a document that is a near copy of these words, and their tags as read; or None.
+
+    One of another project is none: this one would not know it.
+    """
     document = reader.load(DocumentRecord, (path,))
     if document is None:
         return None
@@ -190,7 +197,10 @@ def _same_memory(reader: Reader, path: str, words: Wording, day: str) -> tuple[s
     key = copy_key(new.content)
     for memory_id, item in items_by_id(path, document.content, document.ids).items():
         if (item.title, item.fields) == (new.title, new.fields) and copy_key(item.content) == key:
-            return memory_id, new.tags
+            record = reader.load(MemoryRecord, (memory_id,))
+            own = PERSON if record is None else memory_project(record)
+            if own == PERSON or (project != PERSON and own in projects.names_of(reader, project)):
+                return memory_id, new.tags
     return None
 
 
@@ -203,6 +213,17 @@ def _with_tags(to: Writer, by: By, memory_id: str, tags: tuple[str, ...]) -> Mem
     words = Wording(memory.content, joined, memory.title, memory.fields)
     edit_block(to, by, memory.document, Update(memory_id, words))
     return get(to, memory_id)
+
+
+def _said_by(to: Writer, by: By, memory: MemoryRecord) -> MemoryRecord:
+    """Return a memory that was there as the person's who says it: neither a doubt nor a purge of a session takes it."""
+    if by.author != "person" or memory.trust == "person":
+        return memory
+    said = replace_record(memory, trust="person", provenance={**without_doubt(memory.provenance), "by": by.who})
+    to.save(said, (memory.id,))
+    to.save(MemoriesCursor(operation=to.number), MemoriesCursor.KEY)
+    recall_to_mind(to, said, who=by.who)
+    return said
 
 
 @writes("memory.change", files=_of_memory, found=lambda memory, /, **_: ("document", memory.document))
