@@ -294,7 +294,8 @@ def forget_rejected(writer: Writer, candidate: CandidateRecord, *, who: str) -> 
         statement = statement_of(memory)
         words = statement_key(statement)
         key = record_key(words, change.project)
-        if writer.load(ForgottenRecord, (key,)) is None:
+        before = writer.load(ForgottenRecord, (key,))
+        if before is None or before.threads is not None:  # an agent's removal holds for its threads alone
             record = ForgottenRecord(
                 sha256=key,
                 memory="",

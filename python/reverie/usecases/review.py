@@ -360,7 +360,8 @@ def _made(to: Writer, by: By, change: PendingChange, reason: str) -> Iterator[st
     if change.action == "DELETE":
         use_memories.remove(to, dataclasses.replace(by, author=memory.trust), memory)
         return
-    words = Wording(change.content, change.tags, memory.title, memory.fields)
+    tags = tuple(dict.fromkeys((*change.tags, *memory.tags)))  # a person may have given it some meanwhile
+    words = Wording(change.content, tags, memory.title, memory.fields)
     # A memory keeps its trust, as nobody has weighed each word of a set with many updates; who wants what was forgotten
     # has.
     author = "person" if reason == "forgotten" else memory.trust
