@@ -25,6 +25,7 @@ from reverie.store import (
     DigestRecord,
     DistillationRecord,
     DocumentRecord,
+    DroppedLineRecord,
     EntryRecord,
     ForgottenRecord,
     Key,
@@ -100,6 +101,7 @@ _ROLLED_BACK: dict[Kind, type[StoredRecord]] = {
     Kind.DIGEST: DigestRecord,
     Kind.CANDIDATE: CandidateRecord,
     Kind.FORGOTTEN: ForgottenRecord,
+    Kind.DROPPED_LINE: DroppedLineRecord,
 }
 _OF_THREADS = (Kind.STATE, Kind.NOTE, Kind.DIGEST)
 
@@ -122,8 +124,8 @@ def undo(to: Writer, by: By, seq: int, redactor: Redactor) -> Json:
         )
     if undo_rewind(to, operation, redactor):
         return _undo_answer(to, operation)
-    kept = _purged_statements(to, operation)
     merged = [change for change in operation.changes if change.kind in (Kind.DOCUMENT, Kind.CONFLICT)]
+    kept = _purged_statements(to, operation) | (_decided_since(to, operation) if merged else set())
     others = [
         change
         for change in operation.changes
@@ -225,6 +227,15 @@ def _purged_statements(writer: Writer, operation: OperationRecord) -> set[tuple[
     """Return the keys of what `operation` forgot and a purge removed since: these words stay forgotten."""
     keys = (tuple(change.key) for change in operation.changes if change.kind is Kind.FORGOTTEN)
     return {(Kind.FORGOTTEN, key) for key in keys if _is_purged_statement(writer, key)}
+
+
+def _decided_since(writer: Writer, operation: OperationRecord) -> set[tuple[Kind, Key]]:
+    """Return the keys of what `operation` forgot or proposed beside its texts, and a later operation changed: it stays.
+
+    Example: of a deleted file with three lines one was said again since, and a person undoes the deletion.
+    """
+    beside = (_kind_and_key(change) for change in operation.changes if change.kind in (Kind.FORGOTTEN, Kind.CANDIDATE))
+    return {one for one in beside if writer.latest(*one) != operation.seq}
 
 
 def _is_purged_statement(reader: Reader, key: Key) -> bool:
@@ -423,6 +434,7 @@ def _roll_back_memory(writer: Writer, by: By, memory_id: str, operation: int) ->
         path, change = then.document, Add(memory_id, wording(then))
     else:
         path, change = now.document, Update(memory_id, wording(then))
+        then = then if then.document == path else replace(then, project=now.project)
     return edit_block(writer, by, path, change, records={} if then is None else {memory_id: then})
 
 
