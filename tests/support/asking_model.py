@@ -99,6 +99,12 @@ class Asking(Ledger):
         )
         return Anthropic(chosen, {**os.environ, "ANTHROPIC_API_KEY": KEY} if env is None else env)
 
+    def sharing_processes(self, url: str | None = None, **settings: Any) -> Anthropic:
+        """Return a transport with other settings, by whose processes this one's requests are sent too."""
+        made = self.new_transport(url, **settings)
+        made._processes = self.transport._processes
+        return made
+
     def ask(
         self,
         request: ModelRequest | None = None,

@@ -140,9 +140,7 @@ def test_a_connection_that_is_not_made_costs_nothing(asking: Asking, tmp_path: P
             (f"http://127.0.0.1:{free_port()}", "unreachable", "cannot be reached"),
             (server.url, "rejected", "certificate"),
         ):
-            transport = asking.new_transport(url)
-            failure = asking.failure(transport=transport, tries=2)
-            asking.run(transport.close())
+            failure = asking.failure(transport=asking.sharing_processes(url), tries=2)
             assert failure.reason == reason
             assert words in failure.message
         assert not server.requests
@@ -232,7 +230,7 @@ def test_the_key_file_must_be_private(asking: Asking, tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text("sk-from-a-file\n")
     file.chmod(0o644)
-    transport = asking.new_transport(key_file=file)
+    transport = asking.sharing_processes(key_file=file)
     asking.server.script(answer("{}"))
     failure = asking.failure(transport=transport)
     assert (failure.reason, failure.hint) == ("rejected", f"chmod 600 {file}")
@@ -240,7 +238,6 @@ def test_the_key_file_must_be_private(asking: Asking, tmp_path: Path) -> None:
     file.chmod(0o600)
     asking.ask(transport=transport)
     assert asking.server.requests[0].headers["authorization"] == "Bearer sk-from-a-file"
-    asking.run(transport.close())
     assert "no key" in asking.failure(transport=asking.new_transport("", env={})).message
 
 
