@@ -1,8 +1,4 @@
-"""Acknowledged writes survive a killed process, a failing disk and a full one; damage is never returned.
-
-Run as a program, `PATH [COMMITS]`, it commits and says what was acknowledged, a line at once for each outcome: `open`,
-`ack COMMIT`, `done`, or an error's code and COMMIT. Every commit holds eight writes of eight agents.
-"""
+"""Acknowledged writes survive a killed process, a failing disk and a full one; damage is never returned."""
 
 from __future__ import annotations
 
@@ -26,59 +22,13 @@ from typing import Any, TypeAlias
 import pytest
 
 from reverie.errors import Damaged, DiskFull, ReverieError
-from reverie.store import RULES, SYSTEM_SPACE, Failed, Kind, Reader, Store, Write, Writer, needs_check
+from reverie.store import RULES, SYSTEM_SPACE, Kind, Reader, Store, Writer, needs_check
 from reverie.store.check import CheckReport, check
 from reverie.store.codec import verified_sealed
 from support.soak import count
 from support.spaces import tracer
-from support.stores import AT, MASKING, SPACE, opened, put, write
-
-AGENTS = 8
-LONG = "long " * 16_000
-
-
-def _body(agent: int, commit: int) -> Callable[[Writer], None]:
-    def body(w: Writer) -> None:
-        w.append(Kind.ENTRY, (f"thread_{agent}",), {"commit": commit, "text": "said " * (commit * 37 % 300)})
-        w.put(Kind.STATE, (f"thread_{agent}",), {"commit": commit})
-        w.put(Kind.MEMORY, (f"memory_{agent}_{commit % 5}",), {"commit": commit})
-        if commit % 7 == agent:
-            w.put(Kind.DOCUMENT, (f"{agent}.md",), {"commit": commit, "text": LONG})
-        w.event("memory.written", {"commit": commit})
-
-    return body
-
-
-def writes(commit: int) -> list[Write[None]]:
-    """Return the writes of one commit."""
-    return [Write("load", f"agent_{agent}", "load", _body(agent, commit)) for agent in range(AGENTS)]
-
-
-def _say(*words: object) -> None:
-    os.write(1, (" ".join(str(word) for word in words) + "\n").encode())
-
-
-def load(path: Path, commits: int) -> None:
-    """Commit from where the store is, and repeat commits that failed, a bounded number of times."""
-    with Store.open(path, redactor=MASKING, map_size=1 << 20) as store:
-        with store.reader("load") as reader:
-            commit = reader.last_seq(Kind.ENTRY, ("thread_0",))
-        _say("open")
-        failures = 0
-        while commit < commits and failures < 5:
-            commit += 1
-            try:
-                outcomes = store.commit(writes(commit), at=AT)
-            except ReverieError as error:
-                _say(error.code, commit)
-                failures += 1
-                commit -= 1
-                continue
-            for outcome in outcomes:
-                if isinstance(outcome, Failed):
-                    raise outcome.error
-            _say("ack", commit)
-    _say("done")
+from support.store_load import AGENTS, LONG, writes
+from support.stores import AT, SPACE, opened, put, write
 
 
 def complete_commits(store: Store) -> int:
@@ -106,7 +56,7 @@ def _load(path: Path, *commits: int, prefix: tuple[str, ...] = ()) -> subprocess
     """Start the process that writes to a store, optionally under a tracer."""
     env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}", "PYTHONDONTWRITEBYTECODE": "1"}
     env.pop("COVERAGE_PROCESS_START", None)
-    command = [*prefix, sys.executable, __file__, str(path), *map(str, commits)]
+    command = [*prefix, sys.executable, "-P", "-m", "support.store_load", str(path), *map(str, commits)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
 
 
@@ -149,12 +99,17 @@ def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path)
         last = _check_survivor(path, max(last, _acknowledged(said)))
 
 
+def _tracing(path: Path, log: Path, words: str) -> tuple[str, ...]:
+    """Return the words of a tracer of CALLS on the data file alone."""
+    file, calls = str(path / "data.mdb"), f"trace={','.join(CALLS)}"
+    return tracer(), "-f", "-qq", "-o", str(log), "-P", file, "-e", calls, "-e", words
+
+
 def _traced(path: Path, inject: str, commits: int = 6) -> tuple[str, str]:
     """Run the writing process with a fault injected into its calls on the data file; return its output and the log."""
     log = path.with_name("trace")
     path.mkdir(exist_ok=True)
-    prefix = (tracer(), "-f", "-qq", "-o", str(log), "-P", str(path / "data.mdb"), "-e", f"inject={inject}")
-    load = _load(path, commits, prefix=prefix)
+    load = _load(path, commits, prefix=_tracing(path, log, f"inject={inject}"))
     said, complaint = load.communicate(timeout=60)
     assert "Traceback" not in complaint, complaint
     return said, log.read_text() if log.exists() else ""
@@ -249,23 +204,22 @@ def test_nothing_acknowledged_is_lost_when_the_power_is_cut(tmp_path: Path) -> N
 CALLS = ("pwrite64", "writev", "fdatasync")  # what LMDB makes a commit with
 
 
-def _points(path: Path, call: str) -> int:
-    """Return how many calls on the data file the load makes."""
+@pytest.fixture(scope="module")
+def points(tmp_path_factory: pytest.TempPathFactory) -> Counter[str]:
+    """How many of each of CALLS the load makes on the data file."""
+    path = tmp_path_factory.mktemp("counted") / "load"
     path.mkdir()
     log = path.with_name("count")
-    prefix = (tracer(), "-f", "-qq", "-o", str(log), "-P", str(path / "data.mdb"), "-e", f"trace={call}")
-    load = _load(path, 6, prefix=prefix)
-    load.communicate(timeout=60)
-    return log.read_text().count(f"{call}(")
+    _load(path, 6, prefix=_tracing(path, log, "signal=none")).communicate(timeout=60)
+    return Counter(re.findall(r"(\w+)\(", log.read_text()))
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_killed_at_each_call_on_the_file(tmp_path: Path, call: str) -> None:
+def test_killed_at_each_call_on_the_file(tmp_path: Path, points: Counter[str], call: str) -> None:
     """Killed just as the N-th write or flush begins, for each N."""
-    points = _points(tmp_path / "counted", call)
-    if points == 0:
+    if points[call] == 0:
         pytest.skip(f"LMDB does not call {call} here")
-    chosen = random.Random(call).sample(range(1, points + 1), min(points, count(3, points)))
+    chosen = random.Random(call).sample(range(1, points[call] + 1), min(points[call], count(3, points[call])))
     for number in chosen:
         path = tmp_path / f"store{number}"
         said, log = _traced(path, f"{call}:signal=KILL:when={number}")
@@ -275,12 +229,11 @@ def test_killed_at_each_call_on_the_file(tmp_path: Path, call: str) -> None:
 
 @pytest.mark.parametrize("error", ["EIO", "ENOSPC", "EDQUOT"])
 @pytest.mark.parametrize("call", CALLS)
-def test_a_failing_call_is_never_acknowledged(tmp_path: Path, call: str, error: str) -> None:
+def test_a_failing_call_is_never_acknowledged(tmp_path: Path, points: Counter[str], call: str, error: str) -> None:
     """EIO from a flush stops writes until the store is reopened; after ENOSPC the next write works."""
-    points = _points(tmp_path / "counted", call)
-    if points == 0:
+    if points[call] == 0:
         pytest.skip(f"LMDB does not call {call} here")
-    later = range(points // 2, points + 1)  # the first calls make the file; those are tested by opening
+    later = range(points[call] // 2, points[call] + 1)  # the first calls make the file; those are tested by opening
     for number in random.Random(f"{call}{error}").sample(later, min(len(later), count(1, 40))):
         path = tmp_path / f"store{number}"
         said, log = _traced(path, f"{call}:error={error}:when={number}")
@@ -538,7 +491,3 @@ def _judged(truth: dict[str, Any], answers: Any, report: Any, what: str) -> str:
             kind = _questions()[name][0]
             assert named & {kind, "page", "store", "version", "blob", "tally", "root", "header"}, f"{what}: {name}"
     return "noticed"
-
-
-if __name__ == "__main__":
-    load(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000)
