@@ -30,8 +30,8 @@ from support.stores import MASKING, SPACE, noise, opened, put, raw, raw_key, wri
 SPACE_BYTES = space_prefix(SPACE)
 
 
-@pytest.fixture
-def filled(path: Path) -> Path:
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with every sort of record: replaced, deleted, purged, long, appended; one operation is in a blob."""
 
     def body(w: Writer) -> None:
@@ -43,6 +43,7 @@ def filled(path: Path) -> Path:
         w.put(Kind.DOCUMENT, ("long.md",), {"text": noise(100_000)})
         w.put(Kind.CURSOR, ("c",), {"n": 1})
 
+    path = tmp_path_factory.mktemp("original") / "store"
     with opened(path) as store:
         write(store, body, idempotency=("k", "h"))
         put(store, Kind.MEMORY, ("m1",), {"n": 11})
@@ -50,6 +51,12 @@ def filled(path: Path) -> Path:
         write(store, lambda w: [w.put(Kind.DREAM, (sha256(b"%d" % n).hexdigest(),), {}) for n in range(4000)])
         put(store, Kind.MEMORY, ("other",), {"n": 1}, space="other")
     return path
+
+
+@pytest.fixture
+def filled(original: Path, path: Path) -> Path:
+    """A copy of that store, to damage."""
+    return shutil.copytree(original, path)
 
 
 def _flip(txn: Transaction[bytes], key: bytes, at: int) -> None:
