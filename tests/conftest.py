@@ -32,9 +32,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     An integration test whose file, with all of `support` that it imports, knows only DOORS gets the mark `contract`.
     One marked `measures(path, ...)` is deselected where one of the paths does not exist.
     """
-    for item in items:
-        if item.path.is_relative_to(INTEGRATION) and is_outside(item.path):
-            item.add_marker("contract")
+    if config.getoption("markexpr"):  # else nothing asks for it, and reading every file takes each worker a second
+        for item in items:
+            if item.path.is_relative_to(INTEGRATION) and is_outside(item.path):
+                item.add_marker("contract")
     absent = [item for item in items if not all(has_shared(path) for path in _measured(item))]
     if absent:
         config.hook.pytest_deselected(items=absent)
