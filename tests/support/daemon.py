@@ -27,7 +27,8 @@ from typing import Any, ClassVar, Self
 
 TEMPLATE = """
 import faulthandler, json, os, runpy, signal, socket, sys, time
-import reveried.__main__, reveried.background, reveried.sync.service, reveried.sync.loop, uvloop
+import reveried.__main__, reveried.background, reveried.sync.service, reveried.sync.loop, reveried.watcher, uvloop
+import reverie.distill.facts, reverie.distill.next_step, watchdog.observers.inotify
 from reveried.routes import FREQUENT, routes_of
 for noun in FREQUENT:
     routes_of(noun)
