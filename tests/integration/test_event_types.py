@@ -210,15 +210,13 @@ def of_conflicts(watch: Watch) -> list[tuple[str, dict[str, Any]]]:
 def test_a_test_names_every_type_of_event() -> None:
     """Each type that the product sends is a string of its own in some test."""
     emitted = {name for folder in ("python", "daemon") for path in modules(folder) for name in event_types(path)}
-    named = {
-        node.value
-        for path in modules("tests")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
-
     assert len(emitted) > 10
-    assert emitted - named == set()
+    unnamed = set(emitted)
+    for path in modules("tests"):
+        text = path.read_text()
+        if any(name in text for name in unnamed):  # only then is it worth parsing
+            unnamed -= {node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)}
+    assert unnamed == set()
 
 
 def modules(folder: str) -> list[Path]:
@@ -229,7 +227,8 @@ def modules(folder: str) -> list[Path]:
 def event_types(path: Path) -> set[str]:
     """Return the types of the events that a module sends; fail where one is not a literal (or a choice of two)."""
     types: set[str] = set()
-    for call in ast.walk(ast.parse(path.read_text())):
+    text = path.read_text()
+    for call in ast.walk(ast.parse(text)) if ".event" in text else ():
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "event":
             first = call.args[0]
             for choice in (first.body, first.orelse) if isinstance(first, ast.IfExp) else (first,):

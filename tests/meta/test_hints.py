@@ -25,8 +25,9 @@ FOLDERS = ("python/reverie", "daemon/reveried")
 
 def _hints(source: str) -> Iterator[str]:
     """Yield the text of every `hint=` argument and every constant `..._HINT`; a placeholder of an f-string is `{}`."""
+    has_constants = "_HINT" in source  # in few modules, and it takes long to write out what is assigned to
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).endswith("_HINT"):
+        if has_constants and isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).endswith("_HINT"):
             yield _text(node.value)
         if isinstance(node, ast.keyword) and node.arg == "hint":
             yield _text(node.value)

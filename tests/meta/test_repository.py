@@ -42,9 +42,8 @@ def test_there_is_one_version() -> None:
 
 def test_every_module_has_a_docstring() -> None:
     """Every Python file, tests and benchmarks included, has a module docstring."""
-    silent = [
-        str(path.relative_to(ROOT)) for path in tracked(".py") if not ast.get_docstring(ast.parse(path.read_text()))
-    ]
+    unlike_most = [path for path in tracked(".py") if not re.match(r'"""\w[^"\\]*"""\n', path.read_text())]
+    silent = [str(path.relative_to(ROOT)) for path in unlike_most if not ast.get_docstring(ast.parse(path.read_text()))]
 
     assert silent == []
 
