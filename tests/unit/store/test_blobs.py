@@ -39,8 +39,11 @@ def test_equal_bodies_share_one_blob(store: Store) -> None:
 
 def test_only_bodies_beyond_the_limit_become_blobs(store: Store) -> None:
     text = noise(2 * BLOB_BYTES_MIN)
-    sizes = range(BLOB_BYTES_MIN, len(text))
-    size = next(size for size in sizes if len(seal(text[:size], MASKING).data) > BLOB_BYTES_MIN)
+    below, size = 0, len(text)
+    while size - below > 1:
+        middle = (below + size) // 2
+        is_beyond = len(seal(text[:middle], MASKING).data) > BLOB_BYTES_MIN
+        below, size = (below, middle) if is_beyond else (middle, size)
     for bodies in (0, 1):
         sealed = seal(text[: size - 1 + bodies], MASKING)
         write(store, Writer.put_sealed, Kind.DREAM, (str(bodies),), sealed)
