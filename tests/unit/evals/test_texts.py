@@ -139,10 +139,12 @@ def test_same_bytes_in_any_process(tmp_path: Path) -> None:
 
 
 def test_whole_sessions_fit_every_budget() -> None:
-    """Contexts of generated and recorded sessions fit every budget, counted on the text; all sessions in a soak."""
-    for path in all_sessions(3, step=count(13, 1)):
+    """Contexts, labels of roles included, fit every budget in both encodings; all sessions in a soak."""
+    for path in all_sessions(3, step=count(12, 1)):
         for budget in BUDGETS:
-            assert tokenizer.count(context_text(path, budget)) <= budget, (path.name, budget)
+            text = context_text(path, budget)
+            for encoding in ("o200k_base", "cl100k_base"):
+                assert tokenizer.count(text, encoding) <= budget, (path.name, budget, encoding)
 
 
 def test_packed_transcripts_are_read(tmp_path: Path) -> None:
