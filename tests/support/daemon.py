@@ -429,6 +429,15 @@ def running_daemon(home: Path | None = None, **settings: str) -> Iterator[Daemon
                 daemon.kill()
 
 
+@contextmanager
+def daemon_on_copy(original: Path, **settings: str) -> Iterator[Daemon]:
+    """Yield a running daemon whose home is a copy of that of one which has stopped."""
+    with scratch_home() as scratch:
+        home = shutil.copytree(original, scratch / "home", ignore=shutil.ignore_patterns("run", "log"))
+        with running_daemon(home, **settings) as daemon:
+            yield daemon
+
+
 def free_port() -> int:
     """Return a port of the loopback address that no process uses.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +15,18 @@ from reverie.tokenizer import count
 from reverie.wire import CreateMemory
 from reveried.cli import main
 from support.cli import use_daemon
-from support.daemon import Daemon, running_daemon
+from support.daemon import Daemon, daemon_on_copy, running_daemon, scratch_home
 from support.projects import command_run, session
 
 DRAFTS = "Pull requests are always opened as drafts."
 CAUSE = "The chart is empty because `src/tide.py` rounds the tides down."
 
 
-@contextmanager
-def two_projects(folder: Path) -> Iterator[tuple[Daemon, Client]]:
-    """Run a daemon with two sessions of the project harbour, and one of the project orchard."""
-    with running_daemon() as daemon, pytest.MonkeyPatch.context() as patch:
+@pytest.fixture(scope="module")
+def two_projects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The home of a stopped daemon with two sessions of the project harbour, and one of the project orchard."""
+    folder = tmp_path_factory.mktemp("sessions")
+    with scratch_home() as home, running_daemon(home) as daemon, pytest.MonkeyPatch.context() as patch:
         use_daemon(daemon, patch)
         for number, day in enumerate(("2026-03-01", "2026-03-02")):
             path = folder / f"harbour-{number}.jsonl"
@@ -34,22 +34,23 @@ def two_projects(folder: Path) -> Iterator[tuple[Daemon, Client]]:
             session(path, "/home/ann/harbour", [*texts[:3], *texts[3:5], "The chart is drawn."], day=day)
         session(folder / "orchard.jsonl", "/home/ann/orchard", ["Never prune in `src/frost.py`.", "I will not."])
         assert main(["import", "claude-code", str(folder)]) == 0
-        with Client(daemon.socket) as client:
-            yield daemon, client
+        assert daemon.stop() == 0
+        yield home
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+def shared(two_projects: Path) -> Iterator[Client]:
     """A client of the daemon of the tests that change nothing."""
-    with two_projects(tmp_path_factory.mktemp("sessions")) as (_, client):
+    with daemon_on_copy(two_projects) as daemon, Client(daemon.socket) as client:
         yield client
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[tuple[Daemon, Client]]:
+def own(two_projects: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Daemon, Client]]:
     """A daemon and a client for a test that changes something."""
-    with two_projects(tmp_path) as made:
-        yield made
+    with daemon_on_copy(two_projects) as daemon, Client(daemon.socket) as client:
+        use_daemon(daemon, monkeypatch)
+        yield daemon, client
 
 
 def _texts(client: Client, project: str = "harbour") -> dict[str, str]:
