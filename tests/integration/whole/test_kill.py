@@ -26,9 +26,9 @@ from support.talk import main_line_messages
 KILLS = count(4, 200)
 CLIENTS = 8
 MESSAGES_MAX = 60  # of a client: on a busy machine the import, which a kill is to interrupt, takes its time beside them
-HOMES_AFTER = count(2, 10)  # kills of one store; then another begins, so that its size stays that of a young one
+HOMES_AFTER = count(4, 10)  # kills of one store; then another begins, so that its size stays that of a young one
 PIECE_BYTES = 32 * 1024  # an import of many commits
-TURNS, NOISE = 24, 300
+TURNS, NOISE = count(16, 24), 300
 JOIN_S = 30
 SOUND = "the store is sound after an unclean stop"
 
