@@ -30,8 +30,11 @@ import faulthandler, json, os, runpy, signal, socket, sys, time
 import reveried.__main__, reveried.background, reveried.sync.service, reveried.sync.loop, reveried.watcher, uvloop
 import reverie.distill.facts, reverie.distill.next_step, watchdog.observers.inotify
 from reveried.routes import FREQUENT, routes_of
+from reverie.redact import Redactor
+from reverie.tokenizer import count
 for noun in FREQUENT:
     routes_of(noun)
+count(Redactor().text("word"))  # the tables of both are built at their first use, which takes as long as a start
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 ours = socket.socket(fileno=0)
 while True:
