@@ -14,7 +14,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import TokenBudgetExceeded
 from reveried.cli.send_sessions import import_file
-from support.daemon import Daemon, environment, running_daemon, scratch_home
+from support.daemon import Daemon, daemon_on_copy, environment, running_daemon, scratch_home
 from support.story import session_file
 from support.waiting import wait_until
 
@@ -25,11 +25,20 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return session_file(tmp_path_factory.mktemp("session"), 5, turns=6)
 
 
+@pytest.fixture(scope="module")
+def learnt_home(session: Path) -> Iterator[Path]:
+    """The home of a stopped daemon that has learnt from a session and has not dreamt."""
+    with scratch_home() as home, running_daemon(home) as daemon:
+        with Client(daemon.socket) as client:
+            learnt(client, session)
+        assert daemon.stop() == 0
+        yield home
+
+
 @pytest.fixture
-def dreaming(session: Path) -> Iterator[tuple[Daemon, Client]]:
-    """A daemon that has learnt from a session and has not dreamt, and its client."""
-    with running_daemon() as daemon, Client(daemon.socket) as client:
-        learnt(client, session)
+def dreaming(learnt_home: Path) -> Iterator[tuple[Daemon, Client]]:
+    """A daemon on a copy of that home, and its client."""
+    with daemon_on_copy(learnt_home) as daemon, Client(daemon.socket) as client:
         yield daemon, client
 
 

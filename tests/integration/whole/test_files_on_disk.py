@@ -12,7 +12,7 @@ import pytest
 
 from reverie.client import Client
 from reveried.cli.send_sessions import import_file
-from support.daemon import Daemon, running_daemon
+from support.daemon import Daemon, daemon_on_copy, running_daemon, scratch_home
 from support.pages import newest_operation
 from support.story import session_file
 from support.waiting import wait_until
@@ -21,12 +21,12 @@ from support.waiting import wait_until
 class Space:
     """A daemon, its folder, and sessions to learn from."""
 
-    def __init__(self, daemon: Daemon, client: Client, sessions: Path) -> None:
+    def __init__(self, daemon: Daemon, client: Client, sessions: Path, *, learnt: int = 0) -> None:
         self.daemon = daemon
         self.client = client
         self.root = daemon.folder
         self._sessions = sessions
-        self._number = 0
+        self._number = learnt
 
     def learn(self) -> Any:
         """Import and distill one more session."""
@@ -61,13 +61,23 @@ class Space:
         return outcome
 
 
+@pytest.fixture(scope="module")
+def learnt_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The home of a stopped daemon whose space has learnt from one session."""
+    with scratch_home() as home, running_daemon(home) as daemon:
+        with Client(daemon.socket) as client:
+            space = Space(daemon, client, tmp_path_factory.mktemp("sessions"))
+            space.learn()
+            space.agree()
+        assert daemon.stop() == 0
+        yield home
+
+
 @pytest.fixture
-def space(tmp_path: Path) -> Iterator[Space]:
+def space(learnt_home: Path, tmp_path: Path) -> Iterator[Space]:
     """A space that has learnt from one session."""
-    with running_daemon() as daemon, Client(daemon.socket) as client:
-        learnt_space = Space(daemon, client, tmp_path)
-        learnt_space.learn()
-        yield learnt_space
+    with daemon_on_copy(learnt_home) as daemon, Client(daemon.socket) as client:
+        yield Space(daemon, client, tmp_path, learnt=1)
 
 
 PROJECTED = {"MEMORY-INDEX.json", "memory/long-term-memory.json"}
