@@ -13,6 +13,7 @@ from reverie import wire
 from reverie.errors import Conflict, DaemonNotRunning, NotFound, ReverieError
 from reveried.cli import daemon_client
 from reveried.cli.command import Answer, Argument, Ended
+from reveried.cli.daemon import socket_file
 from reveried.cli.output import counted, say, size, spinner
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def restore(file: Annotated[Path, Argument("FILE", "A copy made by `reverie back
     for folder in missing:
         say(f"{folder} is missing, or is another folder than the one written before. Bring it back, or after")
         say("`reverie up` write all files there, which deletes nothing: reverie sync now --accept-folder")
-    say("Next: reverie up")
+    say("Next: " + ("systemctl --user start reverie.socket" if socket_file().exists() else "reverie up"))
 
 
 def compact() -> Answer:
@@ -169,12 +170,10 @@ def _opened_store() -> Store:
 
 
 def _refuse_running_daemon() -> None:
-    try:
-        with daemon_client.client(with_token=False) as client:
-            client.health()
-    except DaemonNotRunning:
-        return
-    raise Conflict("the daemon is running and has the store open", hint="run `reverie down`, then restore again")
+    if daemon_client.running() is not None:
+        # The socket of a service would start it again at the next call of an agent.
+        stop = "systemctl --user stop reverie.socket reverie.service" if socket_file().exists() else "reverie down"
+        raise Conflict("the daemon is running and has the store open", hint=f"run `{stop}`, then restore again")
 
 
 class _Replaced(NamedTuple):

@@ -26,7 +26,6 @@ from reveried import PROTOCOL, __version__
 from reveried.cli import daemon_client, waiting
 from reveried.cli.command import Answer, Option
 from reveried.cli.output import print_fields, say, spinner
-from reveried.process_lock import DAEMON_LOCK, holder
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -98,14 +97,13 @@ def down() -> Answer:
 
     Example: reverie down
     """
-    try:
-        pid: int | None = daemon_client.health().pid
-    except (DaemonNotRunning, StorageFailed):  # its socket was removed, or its writes fail
-        pid = holder(daemon_client.layout().data_dir / DAEMON_LOCK)
+    pid = daemon_client.running()
     if pid is None:
         yield {"stopped": False}
         say("The daemon is not running.")
         return
+    with contextlib.suppress(DaemonNotRunning, StorageFailed):  # its socket was removed, or its writes fail
+        daemon_client.health()  # one that hangs is not waited for
     stop_daemon(pid)
     yield {"stopped": True, "pid": pid}
     say(f"The daemon has stopped (it was process {pid}).")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from reverie.errors import Busy, Starting, ValidationError
 from reverie.places import Layout
+from reveried.process_lock import DAEMON_LOCK, holder
 
 if TYPE_CHECKING:
     from reverie import wire
@@ -92,6 +93,11 @@ def health() -> wire.Health:
         raise
     except Busy as error:
         raise hanging() from error
+
+
+def running() -> int | None:
+    """Return the id of the daemon's process by its lock, None without one: to connect starts a service's."""
+    return holder(layout().data_dir / DAEMON_LOCK)
 
 
 def hanging() -> Busy:

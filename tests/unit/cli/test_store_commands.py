@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import select
+import socket
 from pathlib import Path
-
-import pytest
 
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, Write, Writer
+from reveried.cli.daemon import socket_file
+from reveried.process_lock import DAEMON_LOCK, ProcessLock
 from support.cli import Cli, Routes
 from support.fake_daemon import FakeDaemon, Request
 
@@ -99,12 +101,30 @@ def test_check(cli: Cli, home: Path) -> None:
     assert "reverie restore" in done.out
 
 
-@pytest.mark.usefixtures("daemon")
-def test_restore_beside_a_running_daemon(cli: Cli, tmp_path: Path) -> None:
-    """Restore is refused while the daemon has the store open."""
+def test_restore_beside_a_running_daemon(cli: Cli, home: Path, tmp_path: Path) -> None:
+    """Restore is refused while the daemon has the store open, and names what stops it: of a service the socket too."""
+    lock = ProcessLock(home / "data" / DAEMON_LOCK)
     done = cli("restore", str(tmp_path / "b"))
     assert done.code == 4
     assert "reverie down" in done.err
+    socket_file().parent.mkdir(parents=True)
+    socket_file().touch()
+    assert "systemctl --user stop reverie.socket reverie.service" in cli("restore", str(tmp_path / "b")).err
+    lock.release()
+
+
+def test_the_socket_of_a_service_starts_no_daemon(cli: Cli, home: Path, tmp_path: Path) -> None:
+    """`down` and `restore` do not connect to a socket at which systemd listens: that would start the daemon."""
+    write_threads(home / "data" / "store", "one")
+    assert cli("backup", str(tmp_path / "b")).code == 0
+    (home / "run").mkdir()
+    (home / "data" / DAEMON_LOCK).touch()
+    with socket.socket(socket.AF_UNIX) as systemd:
+        systemd.bind(str(home / "run" / "reverie.sock"))
+        systemd.listen()
+        assert cli("down", "--json").json == {"stopped": False}
+        assert cli("restore", str(tmp_path / "b")).code == 0
+        assert select.select([systemd], [], [], 0) == ([], [], [])
 
 
 def test_backup_beside_a_running_daemon(
