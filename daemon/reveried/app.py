@@ -131,7 +131,9 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         store_lock = StoreLock.take(layout.store_dir)
         closing.callback(store_lock.release)
         if unclean:
+            stop.say("the check of the store")
             await _check_store(layout.store_dir)
+            stop.remove()
         clock = clock_of(env, home)
         # The store redacts again what it is given, ids and paths too: a value that is remembered must not change those.
         store = Store.open(layout.store_dir, redactor=Redactor(config.redact.literals, forgets=True), lock=store_lock)

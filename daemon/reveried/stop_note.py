@@ -33,7 +33,7 @@ class StopNote:
 
     @staticmethod
     def read(data_dir: Path) -> str:
-        """Return what the daemon of this folder waits for; empty where it is not stopping."""
+        """Return what the daemon of this folder waits for; empty where it neither opens its store nor stops."""
         try:
             return (data_dir / NAME).read_text(encoding="utf-8")[:CHARS_MAX]
         except (OSError, UnicodeDecodeError):

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from reverie import files
+from reverie.api.endpoint import BadAnswer
 from reverie.client import Client
-from reverie.errors import Busy, DaemonNotRunning, NotFound, ReverieError, Starting, StorageFailed
+from reverie.errors import Busy, DaemonNotRunning, NotFound, ProtocolMismatch, ReverieError, Starting, StorageFailed
 from reverie.private_folder import make_private
 from reveried import PROTOCOL, __version__
 from reveried.cli import daemon_client, waiting
@@ -102,8 +103,9 @@ def down() -> Answer:
         yield {"stopped": False}
         say("The daemon is not running.")
         return
-    with contextlib.suppress(DaemonNotRunning, StorageFailed):  # its socket was removed, or its writes fail
-        daemon_client.health()  # one that hangs is not waited for
+    # One that hangs is not waited for. Another may have no socket, a full disk, another version, or a store to open.
+    with contextlib.suppress(DaemonNotRunning, StorageFailed, ProtocolMismatch, BadAnswer, Starting):
+        daemon_client.health()
     stop_daemon(pid)
     yield {"stopped": True, "pid": pid}
     say(f"The daemon has stopped (it was process {pid}).")

@@ -19,6 +19,7 @@ from reverie.client import Client
 from reveried.app import EXIT_CONFIG
 from support.cli import reverie
 from support.daemon import Daemon, environment, request, running_daemon, scratch_home
+from support.fake_daemon import HEALTH, Answer, always, envelope, fake_daemon
 from support.waiting import wait_until
 
 
@@ -140,6 +141,70 @@ def test_down_without_a_socket_ends_the_process() -> None:
         done = reverie(daemon.env, "down", "--json")
         assert done.json == {"stopped": True, "pid": daemon.pid}
         assert reverie(daemon.env, "down", "--json").json == {"stopped": False}
+
+
+OTHER_VERSIONS: dict[str, Answer] = {
+    "protocol": Answer(HEALTH, protocol="2"),
+    "fields": Answer({"state": "ok"}),
+    "start": envelope("starting", status=503),
+}
+HOLDS = """
+import signal, sys, pathlib
+from reveried.process_lock import DAEMON_LOCK, ProcessLock
+lock = ProcessLock(pathlib.Path(sys.argv[1]) / DAEMON_LOCK)
+print("held", flush=True)
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("name", OTHER_VERSIONS)
+def test_down_ends_a_daemon_whose_answer_it_cannot_use(name: str) -> None:
+    """The daemon is of another version, or opens its store: every hint says `down`, which takes its lock's process."""
+    with scratch_home() as home:
+        socket = home / "run" / "reverie.sock"
+        socket.parent.mkdir()
+        words = [sys.executable, "-c", HOLDS, str(home / "data")]
+        with (
+            fake_daemon(socket, always(OTHER_VERSIONS[name])),
+            subprocess.Popen(words, stdout=subprocess.PIPE) as other,
+        ):
+            assert other.stdout is not None
+            try:
+                assert other.stdout.readline() == b"held\n"
+                done = reverie(environment(home), "down", "--json")
+                assert done.json == {"stopped": True, "pid": other.pid}
+            finally:
+                other.kill()
+
+
+CHECKS_LONG = """
+import asyncio, os, sys
+import reveried.app as app
+async def check(store_dir):
+    await asyncio.to_thread((store_dir.parent.parent / "checked").read_text)
+app._check_store, app.needs_check = check, lambda store_dir: True
+sys.exit(app.run(os.environ))
+"""
+
+
+def test_down_waits_for_the_check_of_the_store() -> None:
+    """A daemon that checks its store, which may take minutes, is waited for and does not count as one that hangs."""
+    with scratch_home() as home:
+        os.mkfifo(home / "checked")
+        daemon = Daemon(home, environment(home), arguments=("-c", CHECKS_LONG))
+        daemon.launch()
+        assert daemon.process is not None
+        try:
+            wait_until(daemon.socket.exists, "the socket")
+            words = [sys.executable, "-m", "reveried.cli", "down"]
+            with subprocess.Popen(words, env=daemon.env, stderr=subprocess.PIPE, text=True) as down:
+                assert down.stderr is not None
+                assert down.stderr.readline().startswith("Waiting for the check of the store;")
+                (home / "checked").write_text("")
+                assert daemon.process.wait(60) == 0
+            assert down.returncode == 0
+        finally:
+            daemon.kill()
 
 
 def test_a_file_in_the_sockets_place_is_kept() -> None:
