@@ -334,6 +334,9 @@ def not_running(error: DaemonNotRunning) -> DaemonNotRunning:
 
 UNITS = ("reverie.service", "reverie.socket")
 _SHIPPED_COMMAND = "%h/.local/bin/reverie"  # the ExecStart of the shipped unit, replaced by this installation's
+_SHIPPED_SOCKET = "%t/reverie/reverie.sock"  # the ListenStream, likewise
+# What `Layout.from_env` reads: a service has none of the shell's variables.
+_PLACES = ("REVERIE_HOME", "REVERIE_SOCKET", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")
 _OF_NAMESPACE = (
     "PrivateUsers=yes\n",
     "CapabilityBoundingSet=\n",
@@ -428,11 +431,14 @@ def socket_file() -> Path:
 
 
 def unit_text(unit: str) -> str:
-    """Return the shipped unit with the command line of this installation, and without what this system refuses."""
+    """Return the shipped unit with command line and places of this installation, without what this system refuses."""
     text = resources.files("reveried.cli").joinpath("systemd", unit).read_text(encoding="utf-8")
     for line in () if has_namespaces() else _OF_NAMESPACE:
         text = text.replace(line, "")
-    return text.replace(_SHIPPED_COMMAND, command_line())
+    places = [f"{name}={os.environ[name]}" for name in _PLACES if os.environ.get(name)]
+    environment = "".join(f"Environment={_quoted(place)}\n" for place in places)
+    text = text.replace("ExecStart=", environment + "ExecStart=").replace(_SHIPPED_COMMAND, command_line())
+    return text.replace(_SHIPPED_SOCKET, str(daemon_client.socket_path()).replace("%", "%%"))
 
 
 def has_namespaces() -> bool:
@@ -474,7 +480,7 @@ def _systemctl_failed(words: tuple[str, ...], message: str) -> ReverieError:
     )
 
 
-def _quoted(path: Path) -> str:
+def _quoted(path: Path | str) -> str:
     """Quote a path for a systemd unit: `%` doubled, in quotes if it contains a space."""
     text = str(path).replace("%", "%%")
     return f'"{text}"' if " " in text else text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -55,7 +57,7 @@ def test_install_and_uninstall(cli: Cli, systemctl: Path) -> None:
     done = cli("service", "install")
     assert (done.code, done.err) == (0, "")
     assert f"ExecStart={daemon.command_line()} serve" in (folder / "reverie.service").read_text()
-    assert "ListenStream=%t/reverie/reverie.sock" in (folder / "reverie.socket").read_text()
+    assert f"ListenStream={systemctl}/r/run/reverie.sock\n" in (folder / "reverie.socket").read_text()
     assert systemctl_calls(systemctl) == [
         "--user show --property=Version --value",
         "--user daemon-reload",
@@ -68,6 +70,27 @@ def test_install_and_uninstall(cli: Cli, systemctl: Path) -> None:
     assert "not installed" in cli("service", "uninstall").out
     assert cli("service", "uninstall", "--json").json == {"removed": [], "systemd": None}
     assert cli("service", "install", "--json").json["command"] == daemon.command_line()
+
+
+def test_the_units_name_the_places_of_this_installation(
+    cli: Cli, home: Path, systemctl: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service gets the variables that say where the folders are, and its socket is the one that commands use."""
+    monkeypatch.setenv("REVERIE_SOCKET", f"{systemctl}/my 100%/own.sock")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(systemctl / "etc"))
+    assert cli("service", "install").code == 0
+    assert f"\nListenStream={systemctl}/my 100%%/own.sock\n" in daemon.socket_file().read_text()
+    lines = daemon.unit_file().read_text().splitlines()
+    assert [line for line in lines if line.startswith("Environment=")] == [
+        f"Environment=REVERIE_HOME={home}",
+        f'Environment="REVERIE_SOCKET={systemctl}/my 100%%/own.sock"',
+        f"Environment=XDG_CONFIG_HOME={systemctl}/etc",
+    ]
+    if program := shutil.which("systemd-analyze", path="/usr/bin:/bin"):
+        words = [program, "verify", "--user", "--man=no", str(daemon.unit_file()), str(daemon.socket_file())]
+        env = {"XDG_RUNTIME_DIR": str(systemctl), "HOME": str(systemctl)}
+        told = subprocess.run(words, env=env, capture_output=True, text=True, check=False, timeout=60).stderr
+        assert [line for line in told.splitlines() if "reverie." in line] == []
 
 
 def test_a_system_that_refuses(cli: Cli, systemctl: Path) -> None:
