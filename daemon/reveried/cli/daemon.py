@@ -21,7 +21,16 @@ import click
 from reverie import files
 from reverie.api.endpoint import BadAnswer
 from reverie.client import Client
-from reverie.errors import Busy, DaemonNotRunning, NotFound, ProtocolMismatch, ReverieError, Starting, StorageFailed
+from reverie.errors import (
+    Busy,
+    Conflict,
+    DaemonNotRunning,
+    NotFound,
+    ProtocolMismatch,
+    ReverieError,
+    Starting,
+    StorageFailed,
+)
 from reverie.private_folder import make_private
 from reveried import PROTOCOL, __version__
 from reveried.cli import daemon_client, waiting
@@ -354,6 +363,11 @@ def service_install() -> Answer:
     """
     # Fails without a user session: nothing would ever start the units, so none is written.
     systemctl("show", "--property=Version", "--value")
+    # Another daemon would make its socket anew in the place of systemd's, and the service's end at each start.
+    pid = daemon_client.running()
+    if pid is not None and systemctl("show", "--property=MainPID", "--value", UNITS[0]) != str(pid):
+        hint = "reverie down, then reverie service install"
+        raise Conflict(f"a daemon runs that is not of the service (process {pid})", hint=hint)
     folder = unit_folder()
     make_private(folder)
     for unit in UNITS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from reveried.cli import daemon
+from reveried.process_lock import DAEMON_LOCK, ProcessLock
 from support.cli import Cli
 
 SHIPPED = Path(__file__).resolve().parents[3] / "packaging" / "systemd"
@@ -70,6 +72,18 @@ def test_install_and_uninstall(cli: Cli, systemctl: Path) -> None:
     assert "not installed" in cli("service", "uninstall").out
     assert cli("service", "uninstall", "--json").json == {"removed": [], "systemd": None}
     assert cli("service", "install", "--json").json["command"] == daemon.command_line()
+
+
+def test_install_beside_a_daemon(cli: Cli, home: Path, systemctl: Path) -> None:
+    """Beside a daemon of `reverie up` nothing is installed; that of the service itself may run."""
+    lock = ProcessLock(home / "data" / DAEMON_LOCK)
+    done = cli("service", "install")
+    assert (done.code, "reverie down, then reverie service install" in done.err) == (4, True)
+    assert not daemon.unit_file().exists()
+    program = systemctl / "bin" / "systemctl"
+    program.write_text(program.read_text().replace("echo active", f"echo {os.getpid()}"))
+    assert cli("service", "install").code == 0
+    lock.release()
 
 
 def test_the_units_name_the_places_of_this_installation(
