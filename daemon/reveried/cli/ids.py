@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from reverie.errors import NotFound, ValidationError
+from reverie.paths import DOCUMENT_SUFFIXES
 from reveried.cli.output import clip, counted
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ def all_items(method: Callable[..., Page[S]], *given: Any, after: str | None = N
         if page.next is None:
             return
         after = page.next
+
+
+def is_path(what: str) -> bool:
+    """Return whether it is a document's path; ids may have a `.` too."""
+    return "/" in what or what.lower().endswith(tuple(DOCUMENT_SUFFIXES))
 
 
 def by_end(items: Iterable[T], id_end: str, noun: str, nouns: str | None = None, *, hint: str) -> T:

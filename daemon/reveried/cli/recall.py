@@ -16,7 +16,7 @@ from reverie.errors import NotFound, ValidationError
 from reverie.wire.memories import MemoryKind
 from reverie.wire.search import SEARCH_LIMIT_MAX, SearchPlace
 from reveried.cli.command import Answer, Argument, Limit, Option, Yes, confirm, joined_text, renamed
-from reveried.cli.ids import ID_END, all_items, by_end, with_thread
+from reveried.cli.ids import ID_END, all_items, by_end, is_path, with_thread
 from reveried.cli.output import AS_JSON, clip, counted, is_terminal, print_table, say, size, spinner, when, wrapped
 from reveried.cli.projects import AllProjects, ProjectOption, check_is_known, given_project
 from reveried.cli.status import FILE_PENDING, file_pending
@@ -365,7 +365,6 @@ _SHOWN_CHARS = 70  # of a memory in a sentence
 _LISTED_MAX = 10  # of the memories that go with a thread
 _SAID_S = 2.0  # after which a purge says that it goes on
 PURGING = "Removing every trace"
-_FILE_ENDINGS = (".md", ".txt")
 Deleted: TypeAlias = "wire.MemoryDeleted | wire.DocumentDeleted | wire.ThreadDeleted"
 
 
@@ -386,13 +385,13 @@ def forget(
     """
     answer: Deleted
     shown = target
-    is_thread = target.startswith("thr_")
+    is_thread = names_thread(client, target)
     if keep_memories and not is_thread:
         hint = "leave it out, or give a thread: reverie forget thr_… --purge --keep-memories"
         raise ValidationError(f"--keep-memories is for a purged thread, which {clip(target, 40)} is not", hint=hint)
     if is_thread:
         answer = _thread(client, target, purge=purge, keep_memories=keep_memories, yes=yes)
-    elif "/" in target or target.endswith(_FILE_ENDINGS):
+    elif is_path(target):
         answer = _document(client, target, purge=purge, yes=yes)
     else:
         answer, shown = _memory(client, target, purge=purge, yes=yes)
@@ -401,6 +400,18 @@ def forget(
     document = answer.document if isinstance(answer, wire.MemoryDeleted) else getattr(answer, "path", None)
     if document is not None and file_pending(client.sync_status(), document):
         say(FILE_PENDING)
+
+
+def names_thread(client: Client, target: str) -> bool:
+    """Return whether a thread is meant; its id may be of its caller: `support-bot-42`, `mcp:My-Client:fb1ad579e71a`."""
+    if target.startswith("mem_") or "…" in target or " " in target or is_path(target):
+        return False
+    if not target.isalnum():  # the end of a memory's id has letters and digits alone
+        return True
+    try:
+        return client.thread(target).id == target
+    except NotFound:
+        return False
 
 
 def _memory(client: Client, target: str, *, purge: bool, yes: bool) -> tuple[wire.MemoryDeleted, str]:

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from reverie.client import Client
 from reverie.errors import NotFound
 from reverie.wire import BriefLine, Memory
-from reveried.cli import redactions, review
+from reveried.cli import redactions, review, runs
 from reveried.cli.command import Answer, Argument, Option
-from reveried.cli.ids import all_items, with_thread
+from reveried.cli.ids import all_items, is_path, with_thread
 from reveried.cli.log import effects
 from reveried.cli.output import clip, counted, is_terminal, print_fields, print_text, say, when, zoned
-from reveried.cli.recall import find_memory, one_line
+from reveried.cli.recall import find_memory, names_thread, one_line
 from reveried.cli.sync import conflict_texts
 
 _HEX = frozenset("0123456789abcdef")
@@ -31,7 +31,7 @@ def show(
 
     Example: reverie show OP
     """
-    return _document(client, what, at) if "." in what or "/" in what else _kind(what)(client, what)
+    return _document(client, what, at) if is_path(what) else _kind(what)(client, what)
 
 
 def _kind(what: str) -> Callable[[Client, str], Answer]:
@@ -43,18 +43,20 @@ def _kind(what: str) -> Callable[[Client, str], Answer]:
         "cnf": conflict_texts,
         "cnd": review.diff,
         "rdn": _redaction,
+        "run": runs.show,
         "sch": _schedule,
     }
     if what[:4] == "mem…" or what.startswith("mem_…"):
         return _memory
     if len(what) == _SHA256_CHARS and set(what) <= _HEX:
         return _archive
-    # What lists shorten has letters and digits alone; an operation's id has digits alone.
-    return by_prefix.get(what.partition("_")[0], _operation if what.isdecimal() or not what.isalnum() else _shortened)
+    return by_prefix.get(what.partition("_")[0], _operation if what.isdecimal() else _shortened)
 
 
 def _shortened(client: Client, what: str) -> Answer:
-    """Show the memory whose id ends with this, else the archive whose address begins with it, else a brief's line."""
+    """Show a thread by its caller's id, else a memory by the end of its id, an archive by its beginning, or a line."""
+    if names_thread(client, what):
+        return _thread(client, what)
     try:
         memory = find_memory(client, what)
     except NotFound:

@@ -134,6 +134,25 @@ def test_show_takes_any_id(reverie: Run, own: Daemon) -> None:
     assert "nothing has the id 'zzzzzzzz'" in reverie("show", "zzzzzzzz")[2]
 
 
+@pytest.mark.parametrize("name", ["mcp:My-Client-2.1:fb1ad579e71a", "support-bot-42", "supportbot"])
+def test_threads_that_callers_named(reverie: Run, own: Daemon, name: str) -> None:
+    """`show` and `forget` take a thread whatever its id is."""
+    with Client(own.socket) as client:
+        client.create_thread(id=name, title="The tide bot")
+    assert re.search(r"^Title +The tide bot$", reverie("show", name)[1], re.MULTILINE)
+    status, out, _ = reverie("forget", name, "--yes")
+    assert (status, f"Deleted: thread {name} with 0 messages." in out) == (0, True)
+    assert reverie("show", name)[0] == 1
+
+
+def test_show_takes_a_run(reverie: Run, own: Daemon) -> None:
+    """`reverie show` prints a run by its id, and by what the list shows of it."""
+    with Client(own.socket) as client:
+        run = client.start_run(title="The pier").id
+    assert re.search(r"^Title +The pier$", reverie("show", run)[1], re.MULTILINE)
+    assert reverie("show", f"run_…{run[-8:]}") == reverie("show", run) == reverie("runs", "show", run)
+
+
 def test_show_takes_what_lists_shorten(reverie: Run) -> None:
     """`reverie show` prints an archive by the first 12 characters of its SHA-256, as the list of archives shows it."""
     assert reverie("remember", "the lock keeper is on leave")[0] == 0
