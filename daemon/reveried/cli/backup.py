@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -138,8 +139,12 @@ def _backup_by_daemon(target: Path) -> tuple[int, dict[str, Any]]:
         client.health()  # without a daemon the copy is made in another way
         refuse_target(target)
         draft = daemon_client.valid_settings()[0].backup.folder / f".reverie-backup-{suffix}"
-        answer = client.backup(str(draft), moved_to=str(target))
-    move_backup(draft, target, draft_suffix=suffix)
+        try:
+            answer = client.backup(str(draft), moved_to=str(target))
+            move_backup(draft, target, draft_suffix=suffix)
+        finally:  # what the daemon ends later, the next backup removes
+            with suppress(OSError):
+                draft.unlink()
     return answer.size, answer.counts
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import msgspec
 from reverie import tokenizer, wire
 from reverie.api.system import System
 from reverie.errors import Forbidden, StorageFailed, ValidationError
+from reverie.lazy_regex import lazy_regex
 from reverie.private_folder import make_private
 from reverie.store import SYSTEM_SPACE, BackupEntry, Kind
 from reverie.store.backup import backup
@@ -45,6 +47,8 @@ COUNTED_KINDS = {
 }
 ARCHIVE_RETENTION = "P100Y"  # ISO 8601: archives stay until they are purged
 DRAFT_RANDOM_BYTES = 16  # of the name of an unfinished copy
+DRAFT_KEPT_S = 86_400.0  # far longer than a copy is written or moved
+_DRAFT = lazy_regex(r"\.reverie-(?:backup-[0-9a-f]{32}|[0-9a-f]{32}\.part)")  # of `reverie backup`, and our own
 
 
 @serves(System.status)
@@ -168,11 +172,20 @@ async def make_backup(call: Call) -> wire.BackupMade:
     """
     body = call.into(wire.CreateBackup)
     path = await asyncio.to_thread(_backup_path, Path(body.path), call.services.config.backup.folder)
+    await asyncio.to_thread(_remove_drafts, path.parent)
     suffix = call.services.random(DRAFT_RANDOM_BYTES).hex()
     made = await asyncio.to_thread(backup, call.services.store, path, draft_suffix=suffix)
     entry = BackupEntry(body.moved_to or str(path), call.services.clock())
     await write(call.services, restored.add, By(SYSTEM_SPACE, "backup"), entry)
     return wire.BackupMade(path=body.path, size=made.byte_count, counts=made.counts)
+
+
+def _remove_drafts(folder: Path) -> None:
+    """Remove the drafts that interrupted backups left in a folder, but those that may still be written or moved."""
+    for file in folder.glob(".reverie-*"):
+        with suppress(OSError):  # another backup has removed it
+            if _DRAFT.fullmatch(file.name) and time.time() - file.lstat().st_mtime > DRAFT_KEPT_S:
+                file.unlink()
 
 
 def _backup_path(path: Path, folder: Path) -> Path:

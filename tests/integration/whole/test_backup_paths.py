@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from reverie.store.check import run_check
@@ -20,6 +21,24 @@ def test_a_backup_stays_below_its_folder(daemon: Daemon, tmp_path: Path) -> None
         check_refused(answer, 403, "forbidden")
         assert "`backup.folder`" in answer.json()["details"]["hint"]
         assert not path.exists()
+
+
+def test_a_backup_removes_what_interrupted_ones_left(daemon: Daemon) -> None:
+    """Drafts older than a day go, the daemon's and those of `reverie backup`; newer ones and other files stay."""
+    folder = daemon.home / "data" / "backups"
+    folder.mkdir(exist_ok=True)
+    left = [f".reverie-backup-{'0a' * 16}", f".reverie-{'0b' * 16}.part"]
+    others = ["mine", ".reverie-mine", f".reverie-backup-{'0c' * 16}"]
+    for name in (*left, *others):
+        (folder / name).write_text("a copy")
+    for name in (*left, *others[:2]):
+        os.utime(folder / name, (0, 0))
+    assert daemon.ask("POST", "/v1/backups", {"path": str(folder / "new")}).status == 200
+    names = {file.name for file in folder.iterdir()}
+    assert names.isdisjoint(left)
+    assert names.issuperset([*others, "new"])
+    for name in (*others, "new"):
+        (folder / name).unlink()
 
 
 def test_a_person_may_choose_another_backup_folder(tmp_path: Path) -> None:

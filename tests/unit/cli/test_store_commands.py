@@ -11,7 +11,7 @@ from reverie.store import Kind, Store, Write, Writer
 from reveried.cli.daemon import socket_file
 from reveried.process_lock import DAEMON_LOCK, ProcessLock
 from support.cli import Cli, Routes
-from support.fake_daemon import FakeDaemon, Request
+from support.fake_daemon import Answer, FakeDaemon, Request
 
 AT = "2026-11-21T09:30:00.000Z"
 
@@ -146,3 +146,11 @@ def test_backup_beside_a_running_daemon(
     assert cli("backup", str(tmp_path / "none" / "b")).code == 1
     assert list((home / "data" / "backups").iterdir()) == []
     assert [request.path for request in daemon.requests].count("/v1/backups") == 1
+
+    def interrupted(request: Request) -> Answer:
+        copy(request)
+        return Answer(hang_up=True)
+
+    routes["POST /v1/backups"] = interrupted
+    assert cli("backup", str(tmp_path / "c")).code != 0
+    assert list((home / "data" / "backups").iterdir()) == []
