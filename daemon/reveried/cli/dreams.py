@@ -141,9 +141,9 @@ def archives_list(client: Client, limit: Limit = 50) -> Answer:
 
     Example: reverie archives list
     """
-    yield client.archives(limit=limit)
     # The daemon lists them by SHA-256, which is no order in time.
     archives = sorted(all_items(client.archives), key=lambda item: item.at, reverse=True)
+    yield wire.Page(items=archives[:limit])
     if not archives:
         say("No archives yet; each distillation and each dream leaves one.")
         return

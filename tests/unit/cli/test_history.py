@@ -71,4 +71,5 @@ def test_archives_newest_first(cli: Cli, routes: Routes) -> None:
     routes["GET /v1/archives"] = lambda request: pages[request.query.get("after")]
     lines = cli("archives", "list").out.splitlines()
     assert [line[:4] for line in lines] == ["Arch", "bbbb", "aaaa"]
+    assert [item["sha256"][0] for item in cli("archives", "list", "-n", "1", "--json").json["items"]] == ["b"]
     check(cli, "archives list -n 1", "bbbb", "Older ones not shown: 1. To see them: reverie archives list --limit N")
