@@ -16,6 +16,7 @@ from reverie.lazy_regex import lazy_regex
 from reveried.cli.command import Answer, Argument, Limit, Option, Yes, confirm, renamed
 from reveried.cli.ids import all_items
 from reveried.cli.output import clip, counted, print_table, say, when
+from reveried.cli.recall import find_memory
 
 _ROUTINE = frozenset(
     {
@@ -103,16 +104,25 @@ def _title(client: Client, thread_id: str) -> str:
 
 def _versions(client: Client, what: str, limit: int) -> Answer:
     """Print the versions of one document (a path has a dot) or one memory, newest first."""
-    versions: wire.Page[wire.DocumentVersion] | wire.Page[wire.MemoryVersion]
-    versions = client.document_history(what) if "." in what else client.memory_history(what)
-    yield versions
+    versions: list[wire.DocumentVersion] | list[wire.MemoryVersion]
+    if "." in what:
+        versions = client.document_history(what).items[::-1][:limit]
+    else:
+        what = _whole_id(client, what)
+        versions = client.memory_history(what).items[::-1][:limit]
+    yield wire.Page(items=versions)
     print_table(
         "Operation, When, Who, Why*, Content*",
-        [(item.operation, when(item.at), item.who, item.why, _summary(item)) for item in versions.items[::-1][:limit]],
+        [(item.operation, when(item.at), item.who, item.why, _summary(item)) for item in versions],
     )
     say(
         f"To see one: reverie show {what} --at OP" if "." in what else f"To return: reverie rollback OP --memory {what}"
     )
+
+
+def _whole_id(client: Client, memory: str) -> str:
+    """Return the id of a memory, which a list prints by its end; a whole one may be of a memory that is gone."""
+    return memory if memory.startswith("mem_") and "…" not in memory else find_memory(client, memory).id
 
 
 def _summary(version: wire.DocumentVersion | wire.MemoryVersion) -> str:
@@ -368,6 +378,7 @@ def rollback(
 
     Example: reverie rollback OP --yes
     """
+    memory = memory and _whole_id(client, memory)
     if not yes:
         _confirm_rollback(client, operation, path=path, memory=memory)
     answer = client.rollback(operation, path=path, memory=memory)

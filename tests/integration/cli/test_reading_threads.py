@@ -145,6 +145,21 @@ def test_threads_that_callers_named(reverie: Run, own: Daemon, name: str) -> Non
     assert reverie("show", name)[0] == 1
 
 
+def test_versions_of_a_memory(reverie: Run, own: Daemon) -> None:
+    """`log` has the newest versions first, as JSON too; it and `rollback` take what lists print of a memory's id."""
+    with Client(own.socket) as client:
+        memory = client.remember(wire.CreateMemory(content="The ferry leaves at ten.", type="fact"))
+        for hour in ("eleven", "twelve"):
+            client.change_memory(memory.id, wire.ChangeMemory(f"The ferry leaves at {hour}."))
+    status, out, _ = reverie("log", memory.id[-8:], "-n", "2", "--json")
+    items = orjson.loads(out)["items"]
+    assert status == 0
+    assert [item["memory"]["content"].split()[-1] for item in items] == ["twelve.", "eleven."]
+    assert reverie("log", f"mem_…{memory.id[-8:]}") == reverie("log", memory.id)
+    assert reverie("rollback", items[1]["operation"], "--memory", memory.id[-8:], "--yes")[0] == 0
+    assert "The ferry leaves at eleven." in reverie("show", memory.id)[1]
+
+
 def test_show_takes_a_run(reverie: Run, own: Daemon) -> None:
     """`reverie show` prints a run by its id, and by what the list shows of it."""
     with Client(own.socket) as client:
