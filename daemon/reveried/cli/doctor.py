@@ -83,7 +83,7 @@ def findings(*, model: bool = False) -> Iterator[Finding]:
             yield check()
         except ReverieError as error:
             # The client's errors name this command as the next step.
-            hint = "read `reverie logs`" if "reverie doctor" in (error.hint or "") else error.hint
+            hint = "read `reverie logs`" if "`reverie doctor`" in (error.hint or "") else error.hint
             yield Finding(name, "bad", error.message, hint)
         except OSError as error:
             yield Finding(name, "bad", f"{error.filename}: {error.strerror}", "check the path")

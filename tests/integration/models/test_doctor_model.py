@@ -122,6 +122,8 @@ def test_a_token_may_not_spend(daemon: Daemon, server: ModelServer) -> None:
         token = client.create_token("default", agent="ann").token
     with Client(daemon.socket, token=token) as ann, pytest.raises(Forbidden):
         ann.check_distiller()
+    refused = run(daemon, "--token", str(token), "doctor", "--model").out
+    assert "next: run `reverie doctor --model` as the daemon's owner" in refused
     assert not server.requests
 
 
