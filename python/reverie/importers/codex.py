@@ -3,7 +3,8 @@
 A line is `{"timestamp", "type", "payload"}`. What was said and done is in the `response_item`s, in the form of the
 Responses API: messages, calls of tools, their outputs. They become messages as the Messages API has them; the words,
 inputs and outputs move to the entry's `content`, the rest of the payload stays in `extra`. An `event_msg` repeats them
-for the screen and is kept as data, like the beginning of a session and of each turn.
+for the screen and is kept as data, like the beginning of a session and of each turn; so is the one by which the person
+takes prompts back, which `rewinds.py` reads.
 
 * The client writes the project's instructions and the state of the machine as messages of the user: they are `meta`.
 * A compaction (`compacted`) is a summary where it has one; newer versions encrypt it, and then it is a boundary.

@@ -14,7 +14,8 @@ What follows from that:
 * Words from the queue of the client have no place in the tree: they are on the branch of the line before them.
 * A parent that comes after its child is no parent, so ids in a cycle end every walk.
 
-An export of ChatGPT says itself which branch is the main one: the last line of the type CURRENT names its end.
+An export of ChatGPT says itself which branch is the main one: the last line of the type CURRENT names its end. A
+rollout of Codex has no ids: a line says how many prompts were taken back, with all that followed them.
 
 A thread that was appended by the API has no such tree. There a mark says that the thread went back: an entry of its
 own, of which nothing but its number and the entry that it goes back to is read.
@@ -51,6 +52,7 @@ def rewound_positions(entries: Sequence[Entry]) -> frozenset[int]:
                 taken.update(tree.below(root))
     if taken:
         taken |= _queued_on(entries, taken)
+    taken.update(_rolled_back(entries))
     ranges = marked_ranges(entries)
     if ranges:
         taken.update(
@@ -67,6 +69,31 @@ def _beside(entries: Sequence[Entry], node: str | None) -> frozenset[int]:
         path.add(node)
         node = parents.get(node)
     return frozenset(index for index, entry in enumerate(entries) if entry.id is not None and entry.id not in path)
+
+
+def _rolled_back(entries: Sequence[Entry]) -> set[int]:
+    """Return the positions that Codex took back: of the last prompts that were left then, and of all behind them.
+
+    Where fewer are left than it counts, the first of them is not among the entries, and so all before is taken back.
+    """
+    prompts: list[int] = []
+    taken: set[int] = set()
+    for index, entry in enumerate(entries):
+        if is_prompt(entry):
+            prompts.append(index)
+        elif count := _turns_back(entry):
+            taken.update(range(prompts[-count] if count <= len(prompts) else 0, index))
+            del prompts[-count:]
+    return taken
+
+
+def _turns_back(entry: Entry) -> int:
+    """Return how many prompts a line of Codex takes back, 0 for any other line."""
+    payload = entry.extra.get("payload") if entry.extra.get("type") == "event_msg" else None
+    if not isinstance(payload, dict) or payload.get("type") != "thread_rolled_back":
+        return 0
+    count = payload.get("num_turns")
+    return max(count, 0) if isinstance(count, int) else 0
 
 
 def _queued_on(entries: Sequence[Entry], taken: set[int]) -> set[int]:
@@ -122,8 +149,8 @@ def is_prompt(entry: Entry) -> bool:
 
 
 def belongs_to_tree(entry: Entry) -> bool:
-    """True if an entry may rewind, repeat or withdraw others: one with an id or a parent, a mark, one of a queue."""
-    if is_mark(entry) or is_queue_operation(entry):
+    """True if an entry may rewind, repeat or withdraw others: with an id or a parent, a mark, a rollback, a queue's."""
+    if is_mark(entry) or is_queue_operation(entry) or _turns_back(entry):
         return True
     return entry.id is not None or _parent(entry) is not None or _fork_of(entry) is not None
 

@@ -82,6 +82,7 @@ class _Extra(TypedDict, total=False):
     sessionId: Any
     parentUuid: Any
     logicalParentUuid: Any
+    payload: msgspec.Raw
     toolUseResult: msgspec.Raw
 
 
@@ -107,7 +108,7 @@ class _Line(msgspec.Struct):
 _LINES: Final = json_decoder(_Line)
 _KINDS: Final = {kind.value: kind for kind in EntryKind}
 _KIND: Final = b'{"kind":"'  # how the text of an entry begins where its kind stands first, as it is written
-_ANSWERS: Final = b'"answers":{'
+_LARGE: Final = {"toolUseResult": b'"answers":{', "payload": b'"thread_rolled_back"'}
 _SPEECH: Final = b'{"kind":"speech"'
 
 
@@ -150,11 +151,12 @@ def _conversation_entry(thread_id: str, seq: int, data: bytes, text: bytes) -> E
 
 
 def _kept(extra: _Extra) -> dict[str, Any]:
-    """Return decoded fields of an entry's `extra`; of a tool's result only where it has a person's answers."""
+    """Return decoded fields of an entry's `extra`; the large ones only where they say what is looked for."""
     kept: dict[str, Any] = {**extra}
-    result = kept.pop("toolUseResult", None)
-    if result is not None and _ANSWERS in (text := bytes(result)):
-        kept["toolUseResult"] = orjson.loads(text)
+    for name, mark in _LARGE.items():
+        field = kept.pop(name, None)
+        if field is not None and mark in (text := bytes(field)):
+            kept[name] = orjson.loads(text)
     return kept
 
 

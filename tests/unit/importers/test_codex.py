@@ -6,9 +6,11 @@ from typing import Any
 
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from reverie.importers.detect import folder_of, json_object_of, model_named_in, read_line
 from reverie.importers.join import main_line
+from reverie.importers.outline import is_continued, outline
 from reverie.models import Entry, EntryKind
 
 AT = "2026-06-18T02:35:03.508Z"
@@ -119,6 +121,28 @@ def test_compactions() -> None:
     summary = read("compacted", {"message": "The lamps are fixed.", "replacement_history": []})
     assert (summary.kind, summary.role, summary.content) == (EntryKind.SUMMARY, "user", "The lamps are fixed.")
     assert read("compacted", {"message": "", "replacement_history": [{}]}).kind is EntryKind.BOUNDARY
+
+
+def rolled_back(count: Any) -> Entry:
+    """Return the entry that takes so many prompts back."""
+    return read("event_msg", {"type": "thread_rolled_back", "num_turns": count})
+
+
+def test_what_was_rolled_back_is_rewound() -> None:
+    """The last prompts that were left are rewound with all behind them; a later line counts on from there."""
+    entries = [
+        *(message("user", "one"), message("assistant", "1"), message("user", "two"), message("user", "<skill>x")),
+        *(call(1, "ls"), output(1, "a"), message("user", "three"), rolled_back(1), rolled_back(0), rolled_back("1")),
+        *(message("user", "four"), message("assistant", "4"), rolled_back(2), message("user", "five")),
+    ]
+    entries = [replace(entry, seq=seq) for seq, entry in enumerate(entries, 1)]
+    kept = [entry.first_seq for entry in main_line(entries, verbatim=True) if not entry.rewound]
+    assert kept == [1, 2, 14]
+    assert not is_continued(entries, 12)
+    assert is_continued(entries, 13)
+    assert outline(entries)[0].rewound == ((3, 12),)
+    tail = main_line([*entries[11:13], entries[13]], verbatim=True)
+    assert [entry.first_seq for entry in tail if not entry.rewound] == [14]
 
 
 def test_folder_and_model() -> None:

@@ -76,12 +76,23 @@ BRANCHES = (
     Entry(kind=EntryKind.OTHER, extra={"type": CURRENT, "node": "a1"}),
 )
 
+ROLLED_BACK = (
+    Entry(kind=EntryKind.SPEECH, role="user", content="Which lamp?"),
+    Entry(kind=EntryKind.SPEECH, role="assistant", content="The left one.", extra={"payload": {"type": "message"}}),
+    Entry(
+        kind=EntryKind.OTHER,
+        extra={"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}},
+        line=3,
+    ),
+    Entry(kind=EntryKind.SPEECH, role="user", content="Which harbour?"),
+)
+
 
 def test_messages_are_made_without_the_rest_of_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages made from stored entries equal those of fully opened entries, without any entry being opened fully."""
     redactor = Redactor()
     sessions = [plan_chunk(generate(number).data, first_line=1, final=True).entries for number in range(3)]
-    for entries in [*sessions, (*sessions[0], MARK, *UNUSUAL), BRANCHES]:
+    for entries in [*sessions, (*sessions[0], MARK, *UNUSUAL), BRANCHES, ROLLED_BACK]:
         rows = [(seq, seal(entry_record(entry), redactor).data) for seq, entry in enumerate(entries, 1)]
         for verbatim in (False, True):
             whole = main_line((opened_entry("t", *row) for row in rows), verbatim=verbatim)
