@@ -291,7 +291,7 @@ def _answered(call: ToolCall, name: str, result: dict[str, Any], seq: int) -> To
         text = _ANSI.sub("", text)
     if call.tool in REPORTS:
         text = _report(text)
-    output, code = canonical_result(name, text)
+    output, code = canonical_result(name, text, call.input)
     return replace(
         call,
         result=output,

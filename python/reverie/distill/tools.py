@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from reverie.decode import from_json
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ _NAMES: Final[Mapping[str, str]] = {
     "patch": "apply_patch patch applypatch",
     "Grep": "search_file_content codebase_search grep_search search_files grepsearch grep",
     "TodoWrite": "update_plan write_todos update_todo_list manage_todo_list todowrite",
+    "AskUserQuestion": "request_user_input",
     "editor": "str_replace_editor developer__text_editor str_replace_based_edit_tool fs_write str-replace-editor",
 }
 _KINDS: Final = {name: kind for kind, names in _NAMES.items() for name in names.split()}
@@ -101,6 +103,17 @@ _STATUS_BELOW = lazy_regex(
     re.MULTILINE | re.IGNORECASE,
 )
 
+_NOTE: Final = "user_note: "  # before what a person typed in answering a question of Codex
+_OTHER: Final = "None of the above"  # the choice that it adds to those of the agent
+
+
+class _Answer(msgspec.Struct):
+    answers: list[str]
+
+
+class _Answers(msgspec.Struct):
+    answers: dict[str, _Answer]
+
 
 def canonical_calls(name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield a tool call of any client as the equal call of Claude Code; a patch yields one call for each file."""
@@ -109,6 +122,8 @@ def canonical_calls(name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, 
     match kind:
         case "Bash":
             yield kind, _without_empty(command=_command(given), description=_text(given, "description"))
+        case "AskUserQuestion":
+            yield kind, dict(given)
         case "patch":
             yield from _patched(_text(given, *PATCH_KEYS), name, given)
         case "TodoWrite":
@@ -151,11 +166,14 @@ def _replacement(given: Mapping[str, Any]) -> dict[str, str]:
     return _without_empty(old_string=_text(given, *_OLD_TEXT_KEYS), new_string=_text(given, *NEW_TEXT_KEYS))
 
 
-def canonical_result(name: str, text: str) -> tuple[str, int | None]:
+def canonical_result(name: str, text: str, given: Mapping[str, Any]) -> tuple[str, int | None]:
     """Return a command's output in Claude Code's form and its exit code; None where the client does not name it.
 
-    The form: no header, and `Exit code N` first if it failed.
+    The form: no header, and `Exit code N` first if it failed. The answers to the questions of `given`, the call's
+    input, stand behind them.
     """
+    if _KINDS.get(name.lower()) == "AskUserQuestion":
+        return _answered(text, given), None
     if _KINDS.get(name.lower()) not in {"Bash", "patch"} or name in _CANONICAL:
         return text, None
     code: int | None
@@ -168,6 +186,26 @@ def canonical_result(name: str, text: str) -> tuple[str, int | None]:
         code = int(status["code"]) if status else int(below["code"] or below["end"]) if below else None
         output = text[header.end() :] if header else text
     return (f"Exit code {code}\n{output}" if code else output), code
+
+
+def _answered(text: str, given: Mapping[str, Any]) -> str:
+    """Return the answers of Codex, which are by the questions' ids, as Claude Code writes them; else `text`.
+
+    An answer is the labels that were chosen, and what the person typed beside or instead of them. One that was not
+    shown while it was typed is left out.
+    """
+    try:
+        by_id = from_json(text, _Answers).answers
+    except msgspec.DecodeError:
+        return text
+    shown = ""
+    for one in _list(given, "questions") or []:
+        if isinstance(one, dict) and not one.get("isSecret") and (said := by_id.get(str(one.get("id")))):
+            labels = ", ".join(word for word in said.answers if not word.startswith(_NOTE) and word != _OTHER)
+            note = "\n".join(word.removeprefix(_NOTE) for word in said.answers if word.startswith(_NOTE))
+            notes = f" user notes: {note}" if labels and note else ""
+            shown += f'"{one.get("question")}"="{labels or note}"{notes}\n' if labels or note else ""
+    return shown
 
 
 def _from_json(text: str) -> tuple[int | None, str]:

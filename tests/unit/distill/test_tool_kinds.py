@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import pytest
 
 from reverie.distill.distiller import Extractive
@@ -196,6 +197,35 @@ def test_plans_of_other_clients(tool: str, given: dict[str, Any]) -> None:
     [found] = read_trace(Talk().call(tool, given).messages).calls
     steps = [{"content": text, "status": "pending"} for text in ("Write it", "Test it")]
     assert (found.tool, found.input) == ("TodoWrite", {"todos": steps})
+
+
+STORE = "Where are the tides kept?"
+OPTIONS = [{"label": "Files", "description": "one for each day"}, {"label": "LMDB", "description": "one file"}]
+
+
+@pytest.mark.parametrize(
+    ("given", "answer"),
+    [
+        (["LMDB"], "LMDB: one file"),
+        (["LMDB", "user_note: It runs here."], "LMDB\nIt runs here.: one file"),
+        (["None of the above", 'user_note: In "Redis", on the host.'], 'In "Redis", on the host.'),
+        ([], None),
+    ],
+)
+def test_answers_to_questions_of_codex(given: list[str], answer: str | None) -> None:
+    """What a person answers to `request_user_input` is said by them; what they typed unseen is not read."""
+    key = {"id": "key", "question": "Which key?", "isSecret": True, "options": OPTIONS}
+    asked = {"questions": [{"id": "store", "header": "Store", "question": STORE, "options": OPTIONS}, key]}
+    result = {"answers": {"key": {"answers": ["user_note: k-7"]}, "store": {"answers": given}}}
+    trace = read_trace(Talk().call("request_user_input", asked, orjson.dumps(result).decode()).messages)
+    assert [one.text for one in trace.said("user")] == ([f"{STORE} → {answer}"] if answer else [])
+
+
+def test_questions_of_codex_without_answers() -> None:
+    """A result that is no answers says nothing."""
+    for result in ("request_user_input was cancelled before receiving a response", '{"answers":{"store":["LMDB"]}}'):
+        asked = {"questions": [{"id": "store", "question": STORE, "options": OPTIONS}, 7]}
+        assert not read_trace(Talk().call("request_user_input", asked, result).messages).said("user")
 
 
 def test_a_session_of_codex_teaches_like_one_of_claude_code() -> None:
