@@ -7,6 +7,7 @@ for the screen and is kept as data, like the beginning of a session and of each 
 takes prompts back, which `rewinds.py` reads.
 
 * The client writes the project's instructions and the state of the machine as messages of the user: they are `meta`.
+* An editor's files and selection stand before the person's words in one text: they stay in `extra`.
 * A compaction (`compacted`) is a summary where it has one; newer versions encrypt it, and then it is a boundary.
 * An output that begins with an exit status other than 0 is marked as an error, as the Messages API wants it.
 """
@@ -34,10 +35,17 @@ _TYPES: Final = frozenset({"session_meta", "response_item", "event_msg", "turn_c
 _NOT_TYPED: Final = (
     "# AGENTS.md instructions",
     *("<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "<permissions", "<collaboration_mode>"),
-    *("<skill>", "<turn_aborted>", "<subagent_notification>"),
+    *("<skill>", "<turn_aborted>", "<subagent_notification>", "<user_shell_command>", "<recommended_plugins>"),
+    *("<codex_internal_context", "<goal_context>", "<hook_prompt", "<external_"),
+    "Warning: apply_patch was requested via ",
 )
 """Beginnings of user messages that the client wrote."""
 
+# What an editor or the app puts before the person's words, up to the last heading of these.
+_BEFORE: Final = lazy_regex(
+    r"\s*# (?:Context from my IDE setup|Files mentioned by the user):\n.*^## My request(?: for Codex)?:\s*",
+    re.DOTALL | re.MULTILINE,
+)
 _TEXT: Final = frozenset({"input_text", "output_text"})
 _DATA_URL: Final = lazy_regex(r"data:(image/[\w.+-]+);base64,([A-Za-z0-9+/=]+)")
 _FAILED: Final = lazy_regex(r"(?:Chunk ID:.*\n)?(?:Wall time:.*\n)?(?:Process exited with code|Exit code:?) +[1-9]")
@@ -113,25 +121,32 @@ def _message(value: dict[str, Any], payload: dict[str, Any], number: int) -> tup
 
 
 def _block_of(item: Block) -> Block:
-    """Return the content block of an item: its text or image, else its type's name in brackets."""
+    """Return the content block of an item: its words or image, else its type's name in brackets."""
     if item.get("type") in _TEXT and isinstance(item.get("text"), str):
-        return {"type": "text", "text": item["text"]}
+        return {"type": "text", "text": item["text"][len(_before(item)) :]}
     if image := _image(item):
         return {"type": "image", "source": {"type": "base64", "media_type": image[1], "data": image[2]}}
     return {"type": "text", "text": f"[{item.get('type')}]"}
 
 
+def _before(item: Block) -> str:
+    """Return what stands before the person's words in the text of an item; nothing where there are no words."""
+    found = _BEFORE.match(item["text"]) if item["type"] == "input_text" else None
+    return found[0] if found and found.end() < len(item["text"]) else ""
+
+
 def _without_words(item: Block) -> Block:
-    """Return an item without the text or image that its content block has."""
+    """Return an item without the words or image that its content block has."""
     if item.get("type") in _TEXT and isinstance(item.get("text"), str):
-        return {name: part for name, part in item.items() if name != "text"}
+        rest = {name: part for name, part in item.items() if name != "text"}
+        return {**rest, "text": before} if (before := _before(item)) else rest
     return {name: part for name, part in item.items() if name != "image_url"} if _image(item) else item
 
 
 def _item_of(item: Block, block: Block) -> Block:
-    """Return an item with the text or image of its content block put back."""
-    if item.get("type") in _TEXT and "text" not in item and block["type"] == "text":
-        return {**item, "text": block["text"]}
+    """Return an item with the words or image of its content block put back."""
+    if item.get("type") in _TEXT and isinstance(item.get("text", ""), str) and block["type"] == "text":
+        return {**item, "text": item.get("text", "") + block["text"]}
     if block["type"] == "image":
         source = block["source"]
         return {**item, "image_url": f"data:{source['media_type']};base64,{source['data']}"}

@@ -58,12 +58,37 @@ def test_messages(role: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["# AGENTS.md instructions for /h", "<environment_context>\n<cwd>/h</cwd>", "<skill>x"]
+    "text",
+    [
+        *("# AGENTS.md instructions for /h", "<environment_context>\n<cwd>/h</cwd>", "<skill>x"),
+        "<user_shell_command>\n<command>\nls\n</command>\n<result>\nExit code: 0\n</result>\n</user_shell_command>",
+        *('<codex_internal_context source="goal">\nGo on', "<recommended_plugins>\n- x (x)", "<external_page>x"),
+        *("<goal_context>x", '<hook_prompt hook_run_id="1">x</hook_prompt>'),
+        "Warning: apply_patch was requested via exec_command. Use the apply_patch tool instead of exec_command.",
+    ],
 )
 def test_what_the_client_wrote_is_not_said(text: str) -> None:
     """Instructions and machine state that Codex sends as the user's messages are entries of kind META."""
     assert message("user", text).kind is EntryKind.META
     assert item("message", role="developer", content=[]).kind is EntryKind.META
+
+
+IDE = "# Context from my IDE setup:\n\n## Active selection of the file:\n## My request for Codex:\nsink\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        (f"{IDE}## My request for Codex:\n", "Fix the harbour.\n"),
+        ("\n# Files mentioned by the user:\n\n## a.png: /h/a.png\n\n## My request:\n", "Fix\n\n## the harbour"),
+        ("", f"{IDE}## My request for Codex:\n"),
+        ("", "## My request for Codex:\nFix the harbour"),
+        ("", "# Context from my IDE setup:\nnone"),
+    ],
+)
+def test_what_an_editor_puts_before_a_prompt(before: str, words: str) -> None:
+    """The person's words are those behind the last heading; the rest is kept, and what is no such text is whole."""
+    assert message("user", before + words).content == [{"type": "text", "text": words}]
 
 
 def test_images() -> None:
