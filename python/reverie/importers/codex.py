@@ -186,7 +186,9 @@ def _call(payload: dict[str, Any]) -> Block:
         taken = {name: given}
     elif _given_input(payload["type"], taken) == given:
         del payload[name]
-    return {"type": "tool_use", "id": payload["call_id"], "name": str(payload.get(named)), "input": taken}
+    server = payload.get("namespace")  # of MCP: its tool may have the name of one of Codex, by which it asks the person
+    prefix = f"{server.rstrip('_')}__" if isinstance(server, str) and server.startswith("mcp__") else ""
+    return {"type": "tool_use", "id": payload["call_id"], "name": f"{prefix}{payload.get(named)}", "input": taken}
 
 
 def _parsed(arguments: str) -> Json:

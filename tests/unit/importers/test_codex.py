@@ -121,6 +121,16 @@ def test_calls(kind: str, fields: dict[str, Any], name: str, taken: dict[str, An
 
 
 @pytest.mark.parametrize(
+    ("namespace", "name"),
+    [("mcp__x", "mcp__x__ask_user"), ("mcp__x__", "mcp__x__ask_user"), ("functions", "ask_user"), (None, "ask_user")],
+)
+def test_a_tool_of_a_server(namespace: str | None, name: str) -> None:
+    """A server's tool has the server's name before its own, and so is not taken for one of Codex."""
+    entry = item("function_call", name="ask_user", namespace=namespace, arguments="{}", call_id="c")
+    assert entry.content == [{"type": "tool_use", "id": "c", "name": name, "input": {}}]
+
+
+@pytest.mark.parametrize(
     ("given", "text", "failed"),
     [
         ("Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nok", None, False),
