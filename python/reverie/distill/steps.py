@@ -32,6 +32,11 @@ _COMMAND = lazy_regex(
     r"<command-name>(?P<name>[^<]*)</command-name>(?:\s*<command-args>(?P<args>.{0,10000}?)</command-args>)?",
     re.DOTALL,
 )
+# What a client shows in place of what was pasted, at the beginning of a line: words beside it were typed. A text's that
+# stands alone is left, since the paste may follow it.
+_PLACEHOLDER = lazy_regex(
+    r"^[^\S\n]*(?:\[Image #\d{1,6}\]\s*|\[Pasted text #\d{1,6}(?: \+\d{1,9} lines)?\][^\S\n]*(?=\S))+", re.MULTILINE
+)
 # Beginnings of texts in the person's role that no person typed.
 _NOT_SPEECH = (
     "Caveat:",
@@ -179,7 +184,7 @@ def read_trace(messages: Sequence[Message]) -> Trace:
 
 
 def user_speech(text: str) -> str:
-    """Return what a person typed in a user message: client markup removed, slash commands restored.
+    """Return what a person typed in a user message: client markup and placeholders removed, slash commands restored.
 
     Empty for what other agents or the client itself wrote.
     """
@@ -188,6 +193,8 @@ def user_speech(text: str) -> str:
             return ""
         text = without_tagged(text, _HIDDEN)
         text = _COMMAND.sub(_as_typed, text)
+    if " #" in text:
+        text = _PLACEHOLDER.sub("", text).strip() or text  # an image alone is what the person sent
     text = text.strip()
     return "" if text.startswith(_NOT_SPEECH) else text
 

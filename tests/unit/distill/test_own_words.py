@@ -129,6 +129,14 @@ def test_no_word_is_lost(text: str) -> None:
     }
 
 
+@pytest.mark.parametrize("before", ["[Image #1] ", "[Image #1]\n", "[Pasted text #1 +20 lines] "])
+def test_a_rule_beside_a_placeholder_is_kept(before: str) -> None:
+    """Words that were typed beside a pasted image or text are the person's, without what the client put there."""
+    [found] = wishes(f"{before}Please always use pnpm in this repository.")
+    assert found.content == "The user wants: “always use pnpm in this repository”"
+    assert trusted(f"{before}Please always use pnpm in this repository.")
+
+
 def test_what_is_said_and_pasted_is_said() -> None:
     """A rule in the person's own words is kept where it is pasted later, and does not wait beside that."""
     thread = Talk().bash("ls", "a").user("Always use pnpm here.").bash("ls", "a").user("Look:\n> Always use pnpm here.")

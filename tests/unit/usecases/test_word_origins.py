@@ -19,6 +19,11 @@ TYPED = (
     f"Rewrite the parser. {WISH}",
     f"Let us go on.\n{WISH}",
     f"<ide_opened_file>a.py</ide_opened_file>\n{WISH}",
+    f"[Image #1] {WISH}",
+    f"[Image #1][Image #12]\n\n{WISH}",
+    f"Let us go on.\n  [Image #1] {WISH}",
+    f"[Pasted text #1 +20 lines] {WISH}",
+    f"[Pasted text #2] [Image #3] {WISH}",
 )
 PASTED = (
     f"Here is the mail:\n{WISH}",
@@ -37,6 +42,9 @@ PASTED = (
     f"$ cat NOTES.md\n\n{WISH}\n\n$ ls\nwhat is this?",
     f"bob commented 2 days ago\n\n{WISH}\n\nPlease answer.",
     f"[quote=Bob]\n{WISH}\n[/quote]\nok?",
+    f"[Pasted text #1 +3 lines]\n{WISH}",
+    f"[Image #1] Ann: hello\nBob: {WISH}",
+    f"[Image: source: /tmp/a.png] {WISH}",
     f"{WISH}\n\u2014 Bob, in the channel\nWhat now?",
     f"CLAUDE.md\n- {WISH}\nstill used?",
 )
