@@ -11,6 +11,7 @@ from reverie.distill.cues import CHAT_WISH, LASTING, PASSING, WISH
 from reverie.distill.own_words import own_words
 from reverie.distill.sentences import one_line, sentences
 from reverie.distill.steps import Utterance
+from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from reverie.distill.facts import ThreadFacts
     from reverie.models import Candidate
 
+_COMMAND: Final = lazy_regex(r"\A/[\w:-]+\s+(?=\S)")  # before what was typed behind it: "/work Never use npm."
 _CHARS: Final = range(12, 201)  # of a sentence: "Never." says nothing, and a longer one is a paragraph
 _TYPED_CHARS_MAX: Final = 600  # of a message that may still be typed: longer ones are read for plain wishes alone
 _PASTE_CHARS_MAX: Final = 2_000  # of a message: longer pastes are documents, and full of rules for others
@@ -33,7 +35,7 @@ def wishes(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     """
     seen: set[tuple[str, bool]] = set()
     for said in reversed(_said(facts)):
-        own, foreign = own_words(said.text)
+        own, foreign = own_words(_COMMAND.sub("", said.text))
         asks = "?" in said.text or "\uff1f" in said.text
         own_wishes = _lasting(own, is_chat=not facts.trace.calls)
         found = [(sentence, "unsure" if asks else "", is_sure) for sentence, is_sure in own_wishes]

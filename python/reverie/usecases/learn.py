@@ -148,7 +148,7 @@ def extract(job: LearnJob) -> Extracted:
     from reverie.usecases.origins import Origins, without_recalled
     from reverie.usecases.screening import Origin, readable_of
 
-    messages = without_recalled(active_messages(job.thread.id, job.entries))
+    messages = without_recalled(spoken_messages(job.thread.id, job.entries))
     redactor = job.terms.redact.redactor()
     facts = Extractive().facts(messages)
     counts = counted(job.counts, facts, redactor)
