@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reverie.errors import Busy, NotFound, failure_of
 from reverie.importers import find
-from reverie.usecases import sessions
+from reverie.usecases import sessions, threads
 from reverie.usecases.by import By
 from reverie.wire import CHUNK_MAX_BYTES
 from reveried.actions import imports
 from reveried.actions.learn import learn
 from reveried.drive import write
+from reveried.execute import read
 from reveried.log import logger
 from reveried.supervise import start_supervised
 from reveried.working_states import BackgroundState
@@ -40,7 +41,8 @@ FOLLOWED_MAX: Final = 200  # sessions at one time; those that were heard of last
 TAIL_BYTES: Final = 4096  # before the position, by which a file that was rewritten in place is known
 QUICK_S: Final = 0.25  # between two polls of a file that grows
 QUIET_S: Final = 5.0  # and of one that does not; a prompt's hook asks for a poll at once
-LEARN_S: Final = 60.0  # a session that was quiet for so long, or has ended, is learnt from
+LEARN_S: Final = 60.0  # a session whose turn is finished, and was quiet for so long, or that has ended, is learnt from
+OPEN_S: Final = 3_600.0  # one whose turn is open, waiting for a person or left: of 288 pauses in a turn 6 were longer
 END_S: Final = 1.0  # a client may write its last lines after the hook of its end
 IDLE_S: Final = 12 * 3600.0  # a session whose client is not known to live is left after so long without a line
 
@@ -155,7 +157,7 @@ class Follower:
     async def _run(self, services: Services, space: str, followed: _Followed) -> None:
         """Read the file whenever it is due, until the session has ended, its client is gone or its thread deleted."""
         loop = asyncio.get_running_loop()
-        pause_s, grown_at = self._quick_s, loop.time()
+        pause_s, grown_at, learn_s = self._quick_s, loop.time(), LEARN_S
         while True:
             # Before the read: what is asked for during it is due once more.
             followed.due.clear()
@@ -164,6 +166,7 @@ class Follower:
                 await asyncio.sleep(min(END_S, self._quiet_s))
             if await self._read(services, space, followed):
                 pause_s, grown_at, followed.unlearnt = self._quick_s, loop.time(), True
+                learn_s = LEARN_S
                 followed.heard_at = grown_at
             else:
                 pause_s = min(pause_s * 2, self._quiet_s)
@@ -173,9 +176,13 @@ class Follower:
                 ended = False  # what is left is read once there is room to compute
             followed.is_read = ended
             quiet_s = loop.time() - grown_at
-            if followed.unlearnt and (ended or quiet_s > LEARN_S):
-                followed.unlearnt = False
-                await _learn(services, space, followed.record.thread)
+            if followed.unlearnt and (ended or quiet_s > learn_s):
+                turn_open = partial(threads.is_turn_open, thread_id=followed.record.thread)
+                if not ended and learn_s < OPEN_S and await read(services, space, turn_open):
+                    learn_s = OPEN_S  # the answer that a call waits for is learnt together with the call, or not at all
+                else:
+                    followed.unlearnt = False
+                    await _learn(services, space, followed.record.thread)
             if ended or (followed.record.pid is None and quiet_s > IDLE_S):
                 client, session = followed.record.client, followed.record.session
                 await write(services, sessions.end, By(space, f"session:{client}"), client, session)
