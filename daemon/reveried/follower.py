@@ -8,6 +8,7 @@ rewritten is recognised, and an import of the same file by hand adds nothing.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import stat
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reverie.errors import Busy, NotFound, failure_of
+from reverie.errors import Busy, NotFound, ReverieError, failure_of
 from reverie.importers import find
 from reverie.usecases import sessions, threads
 from reverie.usecases.by import By
@@ -64,7 +65,6 @@ class _Followed:
     earlier: dict[Path, _Followed] = field(default_factory=dict)  # other files of the session, not read to their end
     heard_at: float = 0.0  # of the loop's time: a hook or a line
     import_id: str = ""
-    unlearnt: bool = False
     has_to_wait: bool = False  # its last read found no room to compute
     is_read: bool = False  # to the end, after the session's end
     forgotten: bool = False  # its thread was deleted
@@ -165,8 +165,7 @@ class Follower:
             if ended:
                 await asyncio.sleep(min(END_S, self._quiet_s))
             if await self._read(services, space, followed):
-                pause_s, grown_at, followed.unlearnt = self._quick_s, loop.time(), True
-                learn_s = LEARN_S
+                pause_s, grown_at, learn_s = self._quick_s, loop.time(), LEARN_S
                 followed.heard_at = grown_at
             else:
                 pause_s = min(pause_s * 2, self._quiet_s)
@@ -176,13 +175,14 @@ class Follower:
                 ended = False  # what is left is read once there is room to compute
             followed.is_read = ended
             quiet_s = loop.time() - grown_at
-            if followed.unlearnt and (ended or quiet_s > learn_s):
+            if ended or quiet_s > learn_s:
                 turn_open = partial(threads.is_turn_open, thread_id=followed.record.thread)
                 if not ended and learn_s < OPEN_S and await read(services, space, turn_open):
                     learn_s = OPEN_S  # the answer that a call waits for is learnt together with the call, or not at all
                 else:
-                    followed.unlearnt = False
-                    await _learn(services, space, followed.record.thread)
+                    failure = await _learn(services, space, followed.record.thread)
+                    learn_s = math.inf if failure is None else 2 * max(quiet_s, LEARN_S)
+                    ended = ended and not isinstance(failure, Busy)
             if ended or (followed.record.pid is None and quiet_s > IDLE_S):
                 client, session = followed.record.client, followed.record.session
                 await write(services, sessions.end, By(space, f"session:{client}"), client, session)
@@ -342,10 +342,14 @@ def _is_alive(pid: int | None) -> bool:
     return True
 
 
-async def _learn(services: Services, space: str, thread: str) -> None:
-    """Extract memories from the lines that were added."""
+async def _learn(services: Services, space: str, thread: str) -> ReverieError | None:
+    """Extract memories from the lines that were not learnt from, if there are any; return why that failed."""
     try:
-        await learn(services, services.by(space, "follower"), thread)
+        stored = await read(services, space, partial(threads.get, thread_id=thread))
+        if stored.last_seq > stored.extracted_seq:
+            await learn(services, services.by(space, "follower"), thread)
     except BaseException as error:  # noqa: BLE001 - its file is still followed
         failure = failure_of(error)
         logger("reveried.follower").info("a session was not learnt from", code=failure.code)
+        return failure
+    return None

@@ -146,6 +146,23 @@ def test_following_goes_on_after_a_restart(tmp_path: Path, project: Path) -> Non
                 wait_for(client, thread, expected)
 
 
+def test_a_session_is_learnt_from_after_a_restart(tmp_path: Path, project: Path) -> None:
+    """What was imported before a stop, and not learnt from by then, is learnt when the session ends."""
+    with scratch_home() as home, running_daemon(home) as daemon:
+        session = LiveSession(tmp_path, project, 30)
+        thread = session.start(daemon)["thread"]
+        wish = "Never use npm in this repository, always use pnpm for installs."
+        session.say(wish, "Understood.")
+        with Client(daemon.socket) as client:
+            wait_for(client, thread, [wish, "Understood."])
+            assert client.memories().items == []
+        daemon.stop()
+        daemon.start()
+        with Client(daemon.socket) as client:
+            client.end_session("claude-code", session.id)
+            wait_until(lambda: ["pnpm" in item.content for item in client.memories().items] == [True], "the wish")
+
+
 def test_a_cleared_session_names_the_one_before(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
     """After `/clear` the new session names the one before, which has ended; each has its own thread."""
     first = LiveSession(tmp_path, project, 4, pid=os.getpid())

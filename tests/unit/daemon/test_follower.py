@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from reverie.errors import Busy, ReverieError
 from reverie.redact import Redactor
 from reverie.store import SessionRecord, Store, ThreadRecord, seal
 from reverie.usecases import threads
@@ -28,10 +29,13 @@ SESSION = SessionRecord(
 )
 
 
-def learnings(folder: Path, monkeypatch: pytest.MonkeyPatch, *steps: list[tuple[str, Any]]) -> list[int]:
+def learnings(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *steps: list[tuple[str, Any]], failure: ReverieError | None = None
+) -> list[int]:
     """Follow a file that grows by each of the steps, LOOKS reads apart; return the step after which each learning is.
 
-    It ends some reads after the last step.
+    It ends some reads after the last step. Where there is a `failure`, the first learning fails by it, and a second one
+    is waited for.
     """
     after: list[int] = []
     reads, done = 0, asyncio.Event()
@@ -39,7 +43,7 @@ def learnings(folder: Path, monkeypatch: pytest.MonkeyPatch, *steps: list[tuple[
     async def read_lines(services: Any, *_: object) -> int:
         nonlocal reads
         reads += 1
-        if reads == (len(steps) + 1) * LOOKS:
+        if reads >= (len(steps) + 1) * LOOKS and (failure is None or len(after) > 1):
             done.set()
         step, is_between = divmod(reads - 1, LOOKS)
         if is_between or step >= len(steps):
@@ -49,8 +53,9 @@ def learnings(folder: Path, monkeypatch: pytest.MonkeyPatch, *steps: list[tuple[
         await services.submit(threads.append.write(BY, THREAD, entries, sealed, window=200_000))
         return len(entries)
 
-    async def learn(*_: object) -> None:
-        after.append((reads - 1) // LOOKS)
+    async def learn(*_: object) -> ReverieError | None:
+        after.append(min(reads - 1, len(steps) * LOOKS - 1) // LOOKS)
+        return failure if len(after) == 1 else None
 
     async def run() -> None:
         store = Store.open(folder / "store", redactor=Redactor())
@@ -90,3 +95,9 @@ def test_a_turn_that_nobody_ends_is_learnt_from_at_last(tmp_path: Path, monkeypa
     """A session whose turn stays open is learnt from once it has paused for much longer."""
     monkeypatch.setattr(reveried_follower, "OPEN_S", 0.000_001)
     assert learnings(tmp_path, monkeypatch, ASKED) == [0]
+
+
+def test_what_could_not_be_learnt_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session is learnt from at a later time, without new lines, where that failed."""
+    busy = Busy("full", hint="later")
+    assert learnings(tmp_path, monkeypatch, [*ASKED, *ANSWERED], failure=busy) == [0, 0]
