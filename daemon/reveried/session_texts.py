@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie import wire
 from reverie.errors import Busy, ReverieError
-from reverie.store import ThreadRecord
+from reverie.store import Kind, ThreadRecord
 from reverie.usecases import projects
 from reverie.usecases.follow import Kept
 from reveried.actions import contexts
@@ -41,6 +41,8 @@ _AFTER_TURN_S: Final = 15.0  # agents that go on at once have their texts made l
 _WARM_MAX: Final = 3  # threads at the daemon's start
 
 ThreadKey = tuple[str, str]
+Stamp = tuple[tuple[tuple[int, int], ...], int]
+"""The states of the memories and of what was forgotten, and a thread's last entry."""
 
 
 class SessionTexts(Kept):
@@ -51,14 +53,24 @@ class SessionTexts(Kept):
 
     def __init__(self) -> None:
         self.starts = StartTexts()
-        self._ready: OrderedDict[ThreadKey, dict[str, str]] = OrderedDict()
+        self._ready: OrderedDict[ThreadKey, tuple[Stamp, dict[str, str]]] = OrderedDict()
         self._making: dict[ThreadKey, asyncio.Task[dict[str, str]]] = {}  # those whose parts will be kept
         self._tasks: set[asyncio.Task[dict[str, str]]] = set()
         self._timers: dict[ThreadKey, asyncio.TimerHandle] = {}
 
-    def ready(self, space: str, thread: str) -> dict[str, str] | None:
-        """Return the hook texts of a thread by part, as they were made last; None where none were made."""
-        return self._ready.get((space, thread))
+    def current(
+        self, services: Services, space: str, thread: str, *, may_have_grown: bool = False
+    ) -> dict[str, str] | None:
+        """Return the hook texts of a thread by part as they were made last; None where it or a memory changed since.
+
+        It `may_have_grown` by what its client writes about a compaction for which they were made.
+        """
+        entry = self._ready.get((space, thread))
+        if entry is None:
+            return None
+        (known, last_seq), parts = entry
+        now = _stamp(services, (space, thread))
+        return parts if known == now[0] and (may_have_grown or last_seq == now[1]) else None
 
     def make(self, services: Services, space: str, thread: str) -> asyncio.Task[dict[str, str]]:
         """Start making the hook texts of a thread and return the task, or the task that makes them already."""
@@ -115,9 +127,10 @@ class SessionTexts(Kept):
 
     async def _make(self, services: Services, key: ThreadKey) -> dict[str, str]:
         """Make the hook texts of a thread, return them by part, and cache them if whole, unless removed meanwhile."""
+        stamp = _stamp(services, key)
         parts = await self._made(services, key)
         if self._making.get(key) is asyncio.current_task() and len(parts) == len(PARTS):
-            self._ready[key] = parts
+            self._ready[key] = stamp, parts
             self._ready.move_to_end(key)
             if len(self._ready) > _CACHED_MAX:
                 self._ready.popitem(last=False)
@@ -158,6 +171,14 @@ class SessionTexts(Kept):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _stamp(services: Services, key: ThreadKey) -> Stamp:
+    space, name = key
+    with services.store.reader(space) as reader:
+        thread = reader.load(ThreadRecord, (name,))
+        states = tuple(map(reader.collection_state, (Kind.MEMORY, Kind.FORGOTTEN)))
+    return states, 0 if thread is None else thread.last_seq
 
 
 def size(text: str, *, in_bytes: bool) -> int:

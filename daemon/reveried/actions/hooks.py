@@ -308,7 +308,10 @@ async def _start(hook: _Hook) -> asyncio.Task[Start]:
         if project is None:
             return EMPTY
         current = starts.current(hook.services, hook.space, project)
-        return current or await starts.make(hook.services, hook.space, project)
+        start = current or await starts.make(hook.services, hook.space, project)
+        if start.last and hook.texts.current(hook.services, hook.space, start.last.thread) is None:
+            hook.texts.make(hook.services, hook.space, start.last.thread)  # for a first prompt that goes on with it
+        return start
 
     return _background(hook, made())
 
@@ -333,7 +336,7 @@ async def _part(hook: _Hook, part: str) -> str | None:
     services, space, making = hook.services, hook.space, hook.shown.making
     if making is not None:
         await making
-    ready = hook.texts.ready(space, hook.thread)
+    ready = hook.texts.current(services, space, hook.thread, may_have_grown=making is not None)
     text = (ready or await hook.texts.make(services, space, hook.thread)).get(part)
     if not text:
         return text
@@ -435,7 +438,7 @@ async def _last_state(hook: _Hook, prompt: str) -> str:
     if start is None or start.last is None or not sessions.goes_on(prompt, start.last, start.brief):
         return ""
     services, space, last = hook.services, hook.space, start.last
-    made = hook.texts.ready(space, last.thread)
+    made = hook.texts.current(services, space, last.thread)
     parts = made or await _in_time(hook, hook.texts.make(services, space, last.thread))
     state = "" if parts is None else parts.get("state", "")
     head = f"# Reverie: where the last session of this project stopped ({last.agent}, {last.at[:16]}Z)"

@@ -219,6 +219,44 @@ def test_what_was_purged_is_not_shown_again(daemon: Daemon, client: Client, tmp_
     assert "Zanzivex" not in next_session()
 
 
+def test_what_was_forgotten_is_not_in_the_state_of_the_last_session(
+    daemon: Daemon, client: Client, tmp_path: Path, project: Path
+) -> None:
+    """A memory that was forgotten or reworded after a session's texts were made is not told as it was."""
+    first = LiveSession(tmp_path, project, 73)
+    parts(daemon, first.hook("SessionStart", source="startup"))
+    greased, painted = (
+        client.remember(wire.CreateMemory(content=f"The portcullis winch is {words}"))
+        for words in ("greased with Zanzivex", "painted in Quokkared")
+    )
+    first.say("Please repair the portcullis winch", "The portcullis winch is repaired. Next: test the winch.")
+    finished(daemon, client, first, begun(client, first.id), 2)
+    numbers = count(1_300)
+
+    def told() -> str:
+        session = LiveSession(tmp_path, project, next(numbers))
+        start(daemon, session)
+        return prompt(daemon, session, "go on")
+
+    def words_told() -> set[str]:
+        texts = [""]
+
+        def is_told() -> bool:
+            texts.append(told())
+            return texts[-1] != ""
+
+        wait_until(is_told, "the state in time")
+        return set(re.findall(r"\w+", texts[-1]))
+
+    wait_until(lambda: {"Zanzivex", "Quokkared"} <= words_told(), "the memories")
+    client.change_memory(
+        painted.id, wire.ChangeMemory("The portcullis winch is painted in Wombatgreen", author="person")
+    )
+    assert words_told() & {"Zanzivex", "Quokkared", "Wombatgreen"} == {"Zanzivex", "Wombatgreen"}
+    client.forget(greased.id)
+    assert words_told() & {"Zanzivex", "Wombatgreen"} == {"Wombatgreen"}
+
+
 def compacted(daemon: Daemon, session: LiveSession, source: str, *, client: str = "claude-code") -> dict[str, str]:
     """Begin a compaction until all parts are ready when it ends, and return what its start event shows."""
     texts: list[dict[str, str]] = []

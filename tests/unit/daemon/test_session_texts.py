@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 
 from reverie.errors import Busy
+from reveried import session_texts
 from reveried.actions import contexts
 from reveried.services import Services
 from reveried.session_texts import PARTS, SessionTexts
@@ -34,6 +35,7 @@ def test_texts_that_are_being_made_are_not_kept(
             return "words"
 
         monkeypatch.setattr(contexts, "context_text", context_text)
+        monkeypatch.setattr(session_texts, "_stamp", lambda *_: ((), 0))
         early = texts.make(SERVICES, "default", "thread")
         elsewhere = texts.make(SERVICES, "other", "thread")
         await asyncio.sleep(0)
@@ -45,12 +47,12 @@ def test_texts_that_are_being_made_are_not_kept(
         go_on.set()
         made = dict.fromkeys(PARTS, "words")
         assert await early == made
-        assert texts.ready("default", "thread") is None
+        assert texts.current(SERVICES, "default", "thread") is None
         await asyncio.gather(elsewhere, texts.make(SERVICES, "default", "thread"))
-        assert texts.ready("default", "thread") == texts.ready("other", "thread") == made
+        assert texts.current(SERVICES, "default", "thread") == texts.current(SERVICES, "other", "thread") == made
         drop(texts)
-        assert texts.ready("default", "thread") is None
-        assert texts.ready("other", "thread") == made
+        assert texts.current(SERVICES, "default", "thread") is None
+        assert texts.current(SERVICES, "other", "thread") == made
 
     asyncio.run(main())
 
@@ -67,9 +69,10 @@ def test_texts_that_there_was_no_room_to_make_are_not_kept(monkeypatch: pytest.M
             return "words"
 
         monkeypatch.setattr(contexts, "context_text", context_text)
+        monkeypatch.setattr(session_texts, "_stamp", lambda *_: ((), 0))
         assert await texts.make(SERVICES, "default", "thread") == dict.fromkeys(PARTS[1:], "words")
-        assert texts.ready("default", "thread") is None
+        assert texts.current(SERVICES, "default", "thread") is None
         assert await texts.make(SERVICES, "default", "thread") == dict.fromkeys(PARTS, "words")
-        assert texts.ready("default", "thread") is not None
+        assert texts.current(SERVICES, "default", "thread") is not None
 
     asyncio.run(main())
