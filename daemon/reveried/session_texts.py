@@ -201,7 +201,7 @@ async def warm(services: Services, spaces: list[str]) -> None:
         by_project: dict[str, ThreadRecord] = {}
         for _, thread in reader.records(ThreadRecord):
             project = projects.of_thread(thread)
-            if project is not None and thread.message_count:
+            if project is not None and thread.message_count and not thread.subagent:
                 last = by_project.get(project)
                 by_project[project] = thread if last is None or last.updated_at < thread.updated_at else last
         return sorted(by_project.values(), key=lambda thread: thread.updated_at)[-_WARM_MAX:]

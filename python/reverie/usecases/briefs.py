@@ -254,7 +254,7 @@ def _put(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:
 
 
 def _thread(record: ThreadRecord) -> _Thread:
-    project = projects.of_thread(record)
+    project = None if record.subagent else projects.of_thread(record)  # whose prompts an agent wrote
     return _Thread(record.id, project, record.created_at, record.last_seq)
 
 

@@ -201,7 +201,7 @@ def _plan(
         facts = Extractive().facts([message for message in unlearnt if message.last_seq <= learnt_seq])
         counts = learn.counted(job.counts, facts, redactor)
     memories.doubts = provenance.marks(
-        objections(facts),
+        () if job.thread.subagent else objections(facts),
         job.memories.memories,
         thread=job.thread.id,
         project=projects.of_thread(job.thread),
@@ -243,6 +243,8 @@ def _memories(
 ) -> tuple[MemoryPlan, int]:
     """Return the plan of memories from messages not yet learnt from, and the last entry that is learnt from then."""
     last_seq = job.entries[-1][0]
+    if job.thread.subagent:
+        return consolidation.empty_plan(job.memories), last_seq
     if job.outcomes is None:
         unlearnt = without_recalled([message for message in messages if message.last_seq > job.thread.extracted_seq])
         plan = screening.decide(
@@ -266,9 +268,11 @@ def _memories(
 def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | None:
     """Return a model's work on learning memories; None without one, and where earlier entries are not learnt from yet.
 
+    Nor is there any for a subagent's thread.
+
     They wait where the model failed in an earlier distillation: `learn` reads from there on, in order.
     """
-    if job.outcomes is None or job.entries[0][0] > job.thread.extracted_seq + 1:
+    if job.outcomes is None or job.thread.subagent or job.entries[0][0] > job.thread.extracted_seq + 1:
         return None
     return MemoryWork(
         messages=without_recalled([message for message in messages if message.last_seq > job.thread.extracted_seq]),

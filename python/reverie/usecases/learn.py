@@ -96,7 +96,7 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
     from reverie.usecases import screening
     from reverie.usecases.origins import FoundOrigins, without_recalled
 
-    if job.outcomes is not None:
+    if job.outcomes is not None and not job.thread.subagent:
         messages = without_recalled(active_messages(job.thread.id, job.entries))
         redactor = job.terms.redact.redactor()
         worked = _worked(job, job.outcomes)
@@ -140,6 +140,8 @@ def _doubts(job: LearnJob, said: Iterable[Objection]) -> list[provenance.Mark]:
 def extract(job: LearnJob) -> Extracted:
     """Return the candidates of the job's messages, found without a model; pure. The memories are not looked at.
 
+    What a subagent was told, another agent wrote: nothing is learnt from its thread but which commands passed.
+
     Raises Damaged where an entry's bytes fail their checksum.
     """
     from reverie.distill.candidates import candidates, unsure_wishes
@@ -152,6 +154,8 @@ def extract(job: LearnJob) -> Extracted:
     redactor = job.terms.redact.redactor()
     facts = Extractive().facts(messages)
     counts = counted(job.counts, facts, redactor)
+    if job.thread.subagent:
+        return Extracted(last_seq=job.entries[-1][0], candidates=[], outside=[], counts=counts)
     said = [
         *candidates(facts, {}, {}, job.terms.at, [*counts.others, *counts.own]),
         *unsure_wishes(facts, job.terms.at),

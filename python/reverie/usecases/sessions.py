@@ -111,9 +111,9 @@ class LastSession:
 
 
 def last_threads(reader: Reader, project: str) -> list[ThreadRecord]:
-    """Return the threads of a project, the one that was appended to last first."""
+    """Return the threads of a project without those of subagents, the one that was appended to last first."""
     threads = (thread for _, thread in reader.records(ThreadRecord))
-    found = [thread for thread in threads if projects.of_thread(thread) == project]
+    found = [thread for thread in threads if not thread.subagent and projects.of_thread(thread) == project]
     return sorted(found, key=lambda thread: (thread.updated_at, thread.id), reverse=True)
 
 

@@ -89,6 +89,30 @@ def test_a_session_of_another_program(
     assert (again.thread, again.added) == (thread.id, 0)
 
 
+def test_what_an_agent_told_another_was_said_by_nobody(client: Client, tmp_path: Path) -> None:
+    """Of a subagent's session nothing is a memory or in a brief."""
+    wish = "Never use npm in this repository, always use pnpm for installs."
+    found = {}
+    for number, source in ((10, "cli"), (20, {"subagent": {"thread_spawn": {}}})):
+        project = tmp_path / f"lantern{number}"
+        project.mkdir()
+        session = f"{SESSION[:-2]}{number}"
+        lines = [line("session_meta", number, id=session, cwd=str(project), source=source)] + [
+            line("response_item", number, type="message", role=role, content=[{"type": f"{kind}_text", "text": text}])
+            for role, kind, text in (("user", "input", wish), ("assistant", "output", "Understood."))
+        ]
+        report = import_file(client, write(tmp_path / f"rollout-{session}.jsonl", lines), program="codex")
+        client.learn(str(report.thread))
+        assert client.learn(str(report.thread)).candidates == 0
+        found[source == "cli"] = (
+            [item.content for item in client.memories(project=project.name).items],
+            [item.text for item in client.brief(project.name).lines],
+        )
+    assert "pnpm" in str(found[True][0])
+    assert "pnpm" in str(found[True][1])
+    assert found[False] == ([], [])
+
+
 def test_two_programs_with_one_session_id(client: Client, tmp_path: Path) -> None:
     """The same id of two programs is two threads."""
     one = import_file(client, write(tmp_path / f"{SESSION}.jsonl", codex_lines()), program="codex")

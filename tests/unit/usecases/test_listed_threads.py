@@ -8,9 +8,10 @@ from typing import Any
 import orjson
 
 from reverie.redact import Redactor
-from reverie.usecases import imports, threads
+from reverie.usecases import imports, sessions, threads
 from reverie.usecases.by import By
 from reverie.usecases.imported import import_id as import_id_of
+from reverie.usecases.imported import thread_id
 from support.stores import AT, SPACE, opened
 
 META: dict[str, Any] = {"type": "session_meta", "payload": {"id": "c", "cwd": "/home/ann/lamp", "source": "cli"}}
@@ -20,7 +21,10 @@ PROMPT = {"type": "response_item", "payload": SAID}
 
 
 def test_threads_without_messages_and_of_subagents_are_asked_for(tmp_path: Path) -> None:
-    """Neither a session without messages nor one that another agent started is in the list, unless all are wanted."""
+    """Neither a session without messages nor one that another agent started is in the list, unless all are wanted.
+
+    A new session is told of none that another agent started.
+    """
     with opened(tmp_path / "store") as store:
         for session, lines in {
             "own": [META, PROMPT, SPAWNED],
@@ -36,6 +40,8 @@ def test_threads_without_messages_and_of_subagents_are_asked_for(tmp_path: Path)
                     reader, import_id, offset=0, first_line=1, data=data, final=True, redactor=Redactor(), literals=[]
                 )
             store.commit([imports.commit.write(By(SPACE, "import"), imports.decide(job), import_id, 0)], at=AT)
+            named_so = threads.change.write(By(SPACE, "import"), thread_id("codex", session), {"project": "lamp"})
+            store.commit([named_so], at=AT)
         with store.reader(SPACE) as reader:
             for page in (threads.page, threads.newest_page):
                 named = {
@@ -43,3 +49,5 @@ def test_threads_without_messages_and_of_subagents_are_asked_for(tmp_path: Path)
                     for main in (True, False)
                 }
                 assert named == {True: {"own.jsonl"}, False: {"own.jsonl", "spawned.jsonl", "silent.jsonl"}}
+            last = sessions.last_threads(reader, "lamp")
+            assert {thread.source for thread in last} == {"own.jsonl", "silent.jsonl"}
