@@ -138,11 +138,23 @@ def listed(reader: Reader, query: wire.SessionsQuery) -> wire.Page[wire.Session]
 
 
 async def resume_following(services: Services, spaces: list[str]) -> None:
-    """Follow the sessions again that were open when the daemon stopped."""
+    """Follow the sessions again that were open when the daemon stopped, or had ended and were not learnt from yet."""
+    follower = services.made(Follower)
     for space in spaces:
-        for session in await read(services, space, sessions.known):
-            if session.ended_at is None and session.client in _FOLLOWED_CLIENTS:
-                services.made(Follower).follow(services, space, session)
+        for session in await read(services, space, _unfinished):
+            follower.follow(services, space, session)
+            if session.ended_at is not None:
+                follower.end((space, session.client, session.session))
+
+
+def _unfinished(reader: Reader) -> list[SessionRecord]:
+    found = []
+    for session in sessions.known(reader):
+        thread = reader.load(ThreadRecord, (session.thread,))
+        is_unlearnt = thread is not None and thread.last_seq > thread.extracted_seq
+        if session.client in _FOLLOWED_CLIENTS and (session.ended_at is None or is_unlearnt):
+            found.append(session)
+    return found
 
 
 async def change_privacy(services: Services, by: By, request: wire.ChangePrivacy) -> wire.Privacy:

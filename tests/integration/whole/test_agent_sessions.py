@@ -146,8 +146,9 @@ def test_following_goes_on_after_a_restart(tmp_path: Path, project: Path) -> Non
                 wait_for(client, thread, expected)
 
 
-def test_a_session_is_learnt_from_after_a_restart(tmp_path: Path, project: Path) -> None:
-    """What was imported before a stop, and not learnt from by then, is learnt when the session ends."""
+@pytest.mark.parametrize("ends_before", [False, True])
+def test_a_session_is_learnt_from_after_a_restart(tmp_path: Path, project: Path, *, ends_before: bool) -> None:
+    """What was imported before a kill, and not learnt from by then, is learnt when the session ends or has ended."""
     with scratch_home() as home, running_daemon(home) as daemon:
         session = LiveSession(tmp_path, project, 30)
         thread = session.start(daemon)["thread"]
@@ -156,10 +157,13 @@ def test_a_session_is_learnt_from_after_a_restart(tmp_path: Path, project: Path)
         with Client(daemon.socket) as client:
             wait_for(client, thread, [wish, "Understood."])
             assert client.memories().items == []
-        daemon.stop()
+            if ends_before:
+                client.end_session("claude-code", session.id)
+        daemon.kill()
         daemon.start()
         with Client(daemon.socket) as client:
-            client.end_session("claude-code", session.id)
+            if not ends_before:
+                client.end_session("claude-code", session.id)
             wait_until(lambda: ["pnpm" in item.content for item in client.memories().items] == [True], "the wish")
 
 
