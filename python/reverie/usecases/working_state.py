@@ -20,7 +20,7 @@ from reverie.decode import convert, from_msgpack
 from reverie.distill import state_text
 from reverie.errors import Conflict, ValidationError
 from reverie.importers.join import main_line, tool_ids, with_asides
-from reverie.importers.rewinds import belongs_to_tree
+from reverie.importers.rewinds import belongs_to_tree, rewound_positions
 from reverie.models import Entry, Message, StateSources, WorkingState
 from reverie.store import Kind, Reader, ThreadRecord, WorkingStateRecord, Writer
 from reverie.text_recall import query_for
@@ -40,7 +40,8 @@ class Checkpoint(msgspec.Struct):
 
     It is valid for the thread created at `created_at` and distilled through entry `distilled_through`. `fold` covers
     the entries after `state_seq`, the entry that the stored state is from. `user_text` is the user's last message and
-    `calls` the checksums of all tool call ids, CHECKSUM_BYTES each.
+    `calls` the checksums of all tool call ids, CHECKSUM_BYTES each. `rewound` are the entries behind items of the
+    stored state that were rewound.
     """
 
     created_at: str
@@ -50,6 +51,7 @@ class Checkpoint(msgspec.Struct):
     user_text: str
     calls: bytes
     fold: bytes
+    rewound: list[int] = []
 
 
 class StateJob(msgspec.Struct):
@@ -168,8 +170,14 @@ def decide(job: StateJob) -> StatePlan:
         calls=before.calls + b"".join(checksum for call_seq, checksum in calls if call_seq <= seq),
         fold=msgspec.msgpack.encode(fold),
     )
+    previous = job.previous
+    if previous is not None:
+        rewound = {entries[position].seq for position in rewound_positions(entries)}.union(before.rewound)
+        if rewound := rewound & _source_seqs(previous):
+            checkpoint.rewound = sorted(rewound)
+            previous = _without(previous, rewound)
     fold.follow(_after(job.state_seq, messages[complete:]))
-    state = fold.state(job.previous)
+    state = fold.state(previous)
     query = (query_for(state, _last_user_text(messages[complete:]) or user_text), job.project)
     return StatePlan(
         state=state,
@@ -178,6 +186,23 @@ def decide(job: StateJob) -> StatePlan:
         version=job.version,
         checkpoint=checkpoint,
     )
+
+
+def _source_seqs(state: WorkingState) -> set[int]:
+    items = (item for name in state_text.LISTS for item in state_text.state_items(state, name))
+    return {state.sources.current_task, *(seq for _, seq in items)}
+
+
+def _without(state: WorkingState, rewound: set[int]) -> WorkingState:
+    """Return `state` without the task and the items that rest on a rewound entry."""
+    lists = {
+        name: [item for item in state_text.state_items(state, name) if item[1] not in rewound]
+        for name in state_text.LISTS
+    }
+    kept = state_text.with_items(state, **lists)
+    if state.sources.current_task not in rewound:
+        return kept
+    return replace(kept, current_task="", sources=replace(kept.sources, current_task=0))
 
 
 def _fold_of(data: bytes) -> ThreadFold:

@@ -76,6 +76,19 @@ def test_undo_brings_the_later_messages_back(client: Client, thread: str) -> Non
     assert "answer 4" not in in_context(client, thread)
 
 
+def test_what_an_agent_set_before_a_rewind_goes_with_its_messages(client: Client, thread: str) -> None:
+    """The fields that an agent set at a rewound entry are in no later state, and an undo brings them back."""
+    client.set_working_state(thread, recent_decisions=["keep it in part_4"], next_steps=["write part_4"])
+    rewound = client.rewind(thread, 6)
+    for number in range(7, 10):
+        state = client.working_state(thread)
+        assert (state.recent_decisions, state.next_steps) == ([], [])
+        client.append(thread, turn(number))
+    client.undo(rewound.operation)
+    state = client.working_state(thread)
+    assert (state.recent_decisions, state.next_steps) == (["keep it in part_4"], ["write part_4"])
+
+
 def test_a_rewind_within_a_rewind(client: Client, thread: str) -> None:
     """Undoing the first of two rewinds does not bring back the messages that the second one took away."""
     first = client.rewind(thread, 8)
