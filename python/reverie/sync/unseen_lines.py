@@ -19,7 +19,8 @@ to the writer:
 What a person's own save replaced is no sign: its author may take the change back (undo in an editor is such a save).
 It is the last replacement that counts. Example: an agent overwrote a line, an undo restored it, and the person changed
 it: the line is there again because the person took that change back. A save with the very text of an older version
-since which a person alone has saved the file is such an undo as a whole.
+since which a person alone has saved the file is such an undo as a whole; so is the text that the person's last save was
+made from, where a merge changed that save: what the merge added is unseen.
 """
 
 from __future__ import annotations
@@ -127,6 +128,8 @@ def find_base(new: str, candidates: Sequence[Candidate]) -> Found:
     search = _Search(_Lines(new), candidates)
     if _is_undo(new, candidates):
         return Found(0, 0)
+    if (undone := _undone_buffer(new, candidates)) is not None:
+        return undone
     best = 0
     while True:
         shown_again: list[tuple[int, int]] = []
@@ -205,6 +208,20 @@ def _is_undo(new: str, candidates: Sequence[Candidate]) -> bool:
         if older.text == new:
             return not older.is_stale_buffer
     return False
+
+
+def _undone_buffer(new: str, candidates: Sequence[Candidate]) -> Found | None:
+    """Return the last save of a person as the base, if a merge changed it and `new` is the text that it was made from.
+
+    Its editor has not reloaded the file, and its author has taken the change back there.
+    """
+    at = next((at for at, candidate in enumerate(candidates) if candidate.is_stale_buffer), 0)
+    older = [candidate.text for candidate in candidates[at + 1 :]]
+    if sum(candidate.by_person for candidate in candidates[:at]) != 1 or new not in older:
+        return None
+    made_from = find_base(candidates[at].text, candidates[at + 1 :])
+    possible = older[made_from.base : made_from.oldest + 1]
+    return Found(at, at + 1 + older.index(new)) if new in possible else None
 
 
 def _is_unseen(text: Counter[str], older: Counter[str], since: Counter[str], newest: Counter[str]) -> bool:
@@ -293,14 +310,14 @@ def _brought_by_person(search: _Search, line: str, at: int, best: int) -> bool:
 def _is_last_by_person(search: _Search, line: str, at: int, best: int, is_it: Callable[[int, int], bool]) -> bool:
     """Return True if a person's save made the last change of a line's number, from `at` to `best`, for which `is_it`.
 
-    A stale buffer never was the text of the file, so it made no change.
+    A stale buffer never was the text of the file, so it made no change; unless it is `best`: then it is the person's.
     """
     newer = None
     for older in range(best, at + 1):
-        if search.candidates[older].is_stale_buffer and older != at:
+        if search.candidates[older].is_stale_buffer and older not in {at, best}:
             continue
         if newer is not None and is_it(search.lines[older].counts[line], search.lines[newer].counts[line]):
-            return search.candidates[newer].by_person
+            return search.candidates[newer].by_person or search.candidates[newer].is_stale_buffer
         newer = older
     return False
 

@@ -161,3 +161,58 @@ def test_an_agents_write_between_two_saves_is_not_reverted() -> None:
     sides.now_ms += MINUTE
 
     assert "- City: Oslo\n" in text_after_save(sides, old.replace("vim", "emacs"))
+
+
+EMIL = "- Emil owns the tests\n"
+TEAM = "# Team\n\n- Anna owns the grammar.\n- Bertram owns the lexer.\n- Cleo owns the docs\n"
+QUOTED = TEAM.replace("# Team\n", "# Team\n\n> Summary: Bertram owns the lexer.\n")
+
+
+def merged_beside_an_agent(text: str) -> Sides:
+    """Return sides after a save with "Berta" for "Bertram" that had not seen an agent's line of a second before."""
+    sides = Sides()
+    sides.save(PATH, text)
+    sides.settle()
+    sides.now_ms += MINUTE
+    sides.put(PATH, text.replace("Summary: Bertram owns the lexer.", "Summary: Emil owns the tests") + EMIL)
+    sides.settle()
+    sides.now_ms += 1_000
+    assert text_after_save(sides, text.replace("Bertram", "Berta")) == text.replace("Bertram", "Berta") + EMIL
+    return sides
+
+
+@pytest.mark.parametrize("wait_ms", WAITS_MS)
+@pytest.mark.parametrize("text", [TEAM, QUOTED])
+def test_a_merged_save_may_be_taken_back_in_an_editor_that_had_not_reloaded(text: str, wait_ms: int) -> None:
+    """An undo in the editor, and a redo, change the person's own line; the agent's, which the editor lacks, stays."""
+    sides = merged_beside_an_agent(text)
+    for saved, pause_ms in ((text, wait_ms), (text.replace("Bertram", "Berta"), MINUTE), (text, wait_ms)):
+        sides.now_ms += pause_ms
+        assert text_after_save(sides, saved) == saved + EMIL
+    assert conflict_copies(sides) == []
+
+
+def test_a_merged_save_may_be_taken_back_beside_another_edit() -> None:
+    """What a merged save replaced is there again because its author took it back, whatever else the save changes."""
+    sides = merged_beside_an_agent(TEAM)
+    sides.now_ms += 5_000
+
+    edited = TEAM.replace("Anna", "Hanna")
+    assert text_after_save(sides, edited) == edited + EMIL
+
+
+def test_the_text_from_before_a_line_that_the_person_had_seen_is_no_undo_of_the_last_save() -> None:
+    """The last save has an agent's line: a text from before that line is an old buffer."""
+    old = QUOTED.replace("Bertram owns the lexer.", "Cleo owns the docs", 1)
+    seen = old.replace("Summary: Cleo owns the docs", "Summary: Dora owns the build") + "- Dora owns the build\n"
+    sides = sides_after_writes(old, seen)
+    sides.now_ms += MINUTE
+    sides.put(PATH, seen.replace("Summary: Dora owns the build", "Summary: Emil owns the tests") + EMIL)
+    sides.settle()
+    sides.now_ms += 1_000
+    assert EMIL in text_after_save(sides, seen.replace("Bertram", "Berta"))
+    sides.now_ms += MINUTE
+
+    text = text_after_save(sides, old)
+    assert EMIL in text
+    assert "- Dora owns the build\n" in text
