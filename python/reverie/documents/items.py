@@ -23,22 +23,49 @@ def match_ids(
     `before` has the old blocks of the documents that changed, each as (id, text); a path that is not in `after` is a
     document that was deleted. No id appears twice. In this order, from certain to uncertain:
 
-    1. A block keeps the id of one in its own document (aligned by text, position and similarity).
-    2. A new block takes the id of an equal one that is gone from another document: it was moved.
-    3. What is still new takes an id of the documents from which blocks moved here: it was edited while its document was
+    1. A block whose text is new in its document takes the id of an equal one whose text left another document: it was
+       moved. So two files that were swapped keep their ids, however much alike their lines are.
+    2. A block keeps the id of one in its own document (aligned by text, position and similarity).
+    3. A new block takes the id of an equal one that is gone from another document.
+    4. What is still new takes an id of the documents from which blocks moved here: it was edited while its document was
        renamed.
     """
-    matches: dict[str, list[str | None]] = {}
-    gone = {path: dict(blocks) for path, blocks in before.items()}
+    matches: dict[str, list[str | None]] = {path: [None] * len(texts) for path, texts in after.items()}
+    left, came = _moved_texts(before, after)
+    moved = _match_equal_blocks(matches, came, left)
+    taken = {name for names in matches.values() for name in names}
+    gone = {path: {name: text for name, text in blocks if name not in taken} for path, blocks in before.items()}
     for path, texts in after.items():
-        alignment = align(list(before.get(path, ())), list(texts))
-        matches[path] = list(alignment.old_ids)
-        gone[path] = {name: text for name, text in gone.get(path, {}).items() if name in set(alignment.deleted_ids)}
+        _match_edited_blocks(matches[path], texts, gone.setdefault(path, {}))
     sources = _match_equal_blocks(matches, after, gone)
-    for path, origins in sources.items():
-        for origin in origins:
+    for path in after:
+        for origin in dict.fromkeys((*moved.get(path, ()), *sources.get(path, ()))):
             _match_edited_blocks(matches[path], after[path], gone[origin])
     return matches
+
+
+def _moved_texts(
+    before: Mapping[str, Sequence[tuple[str, str]]], after: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, dict[str, str]], dict[str, list[str]]]:
+    """Return the blocks whose text left each document, by id, and the texts that came to each; "" for one that did not.
+
+    Nothing came to a copy, a document of whose new texts more stay where they were than leave. Example: `cp a.md b.md`,
+    and an edit of one line of a.md, which keeps its id.
+    """
+    had = {path: {text.strip() for _, text in blocks} for path, blocks in before.items()}
+    has = {path: {text.strip() for text in texts} for path, texts in after.items()}
+    left = {
+        path: {name: text for name, text in blocks if text.strip() not in has.get(path, ())}
+        for path, blocks in before.items()
+    }
+    leaving = {text.strip() for blocks in left.values() for text in blocks.values()}
+    staying = {text for path, texts in had.items() for text in texts & has.get(path, set())}
+    came = {}
+    for path, texts in after.items():
+        new = has[path] - had.get(path, set())
+        is_copy = len(new & staying) >= len(new & leaving)
+        came[path] = ["" if is_copy or text.strip() not in new else text for text in texts]
+    return left, came
 
 
 def _match_equal_blocks(
@@ -62,7 +89,7 @@ def _match_equal_blocks(
 
 
 def _match_edited_blocks(matches: list[str | None], texts: Sequence[str], gone: dict[str, str]) -> None:
-    """Give new blocks the ids of similar blocks that left the document from which other blocks came."""
+    """Give new blocks the ids of the same or similar blocks that are gone from a document."""
     new = [index for index, name in enumerate(matches) if name is None]
     alignment = align(list(gone.items()), [texts[index] for index in new])
     for index, name in zip(new, alignment.old_ids, strict=True):

@@ -87,3 +87,25 @@ def test_the_lines_of_files_keep_their_ids_and_authors(change: object) -> None:
             after = {memory.content: (memory.id, memory.trust) for memory in own.client.memories().items}
             assert before.items() <= after.items()
             agent.remember(CreateMemory(type="fact", content="The pilot boat is green and has four oars"))
+
+
+def test_two_folders_that_change_places_keep_the_authors_of_their_lines() -> None:
+    """The lines of two projects are much alike; an agent's stays an agent's, and has its own id at its new path."""
+    with tree() as own:
+        for name in ("harbour", "pier"):
+            lines = (f"- The build of the {name} runs on server {number}\n" for number in range(3))
+            own.save(f"facts/{name}/project.md", f"# Project\n\n{''.join(lines)}")
+        own.agree()
+        token = own.client.create_token("default", agent="claude").token
+        with Client(own.daemon.socket, token=str(token)) as agent:
+            agent.append_entry("facts/harbour/project.md", "- The build of the harbour runs on server 3")
+        own.agree()
+        before = {memory.content: (memory.id, memory.trust) for memory in own.client.memories().items}
+
+        facts = own.path("facts")
+        for old, new in (("harbour", "z"), ("pier", "harbour"), ("z", "pier")):
+            (facts / old).rename(facts / new)
+        own.agree()
+
+        assert "harbour runs on server 3" in own.read("facts/pier/project.md")
+        assert {memory.content: (memory.id, memory.trust) for memory in own.client.memories().items} == before

@@ -43,6 +43,35 @@ def test_a_copied_file_steals_no_ids() -> None:
     assert match_ids({}, {"facts/copy.md": WORDS[:2]}) == {"facts/copy.md": [None, None]}
 
 
+SIMILAR = [f"- The build of {{}} number {number} runs on the old server\n" for number in range(4)]
+LINES = {path: [line.format(path) for line in SIMILAR] for path in "abc"}
+BLOCKS = {path: [(f"{path}{number}", text) for number, text in enumerate(texts)] for path, texts in LINES.items()}
+IDS = {path: [name for name, _ in blocks] for path, blocks in BLOCKS.items()}
+
+
+def test_similar_files_that_change_places_keep_their_ids() -> None:
+    """The ids go with the texts, also in a circle, beside a line that all have, and where a line was edited."""
+    circle = {"a": LINES["b"], "b": LINES["c"], "c": LINES["a"]}
+    assert match_ids(BLOCKS, circle) == {"a": IDS["b"], "b": IDS["c"], "c": IDS["a"]}
+
+    common = {path: [*blocks, (f"{path}x", WORDS[0])] for path, blocks in BLOCKS.items()}
+    swapped = {"a": [*LINES["b"], WORDS[0]], "b": [*LINES["a"], WORDS[0]]}
+    assert match_ids({path: common[path] for path in "ab"}, swapped) == {"a": [*IDS["b"], "ax"], "b": [*IDS["a"], "bx"]}
+
+    edited = LINES["a"][3].replace("old", "new")
+    after = match_ids(BLOCKS, {**LINES, "a": LINES["b"], "b": [*LINES["a"][:3], edited]})
+    assert after == {"a": IDS["b"], "b": IDS["a"], "c": IDS["c"]}
+
+
+def test_an_edited_line_keeps_its_id_beside_a_copy_of_the_file() -> None:
+    """The copy has the old words, but more of it is in the file still: there the line was edited, and not moved."""
+    edited = [LINES["a"][0], LINES["a"][1].replace("old", "new"), *LINES["a"][2:]]
+
+    after = match_ids({"a": BLOCKS["a"]}, {"a": edited, "b": LINES["a"]})
+
+    assert after == {"a": IDS["a"], "b": [None] * 4}
+
+
 @given(
     st.dictionaries(st.sampled_from("abcd"), st.lists(st.sampled_from(WORDS), max_size=5), max_size=4),
     st.dictionaries(st.sampled_from("abcd"), st.lists(st.sampled_from(WORDS), max_size=5), max_size=4),
