@@ -45,9 +45,21 @@ from reverie.sync.merge_plan import (
     with_notice,
     without_lines,
 )
-from reverie.sync.plan import Baseline, Delete, Plan, Put, Remove, Save, SaveNotice, Write, is_own_write, sha256
+from reverie.sync.plan import (
+    Baseline,
+    Delete,
+    Plan,
+    Put,
+    Remove,
+    Save,
+    SaveNotice,
+    Write,
+    is_own_write,
+    lines_of,
+    sha256,
+)
 from reverie.sync.redaction import RedactionView
-from reverie.sync.unseen_lines import lines_beyond, without_unsure_lines
+from reverie.sync.unseen_lines import lines_beyond, lines_only_in, without_unsure_lines
 
 if TYPE_CHECKING:
     from reverie.sync.merge_base import MergeBase
@@ -226,14 +238,17 @@ def _merged(state: PathState, view: RedactionView, document: StoredDocument, con
     if merged is None:  # no common ancestor: the file wins, and the store's text goes to a conflict copy
         return converge(state, view, document, view.text, context, save=file_sha256, conflict=())
     plan = converge(state, view, document, merged.text, context, save=file_sha256, conflict=merged.regions or None)
-    notice, before = _notice(state.path, base, document.text, view.text, merged.text)
+    notice, before = _notice(state.path, base, document.text, view.text, merged.text, context=context)
     return plan if notice is None else with_notice(plan, notice, before, context.now_ms)
 
 
-def _notice(path: str, base: MergeBase, document: str, save: str, merged: str) -> tuple[SaveNotice | None, str | None]:
+def _notice(
+    path: str, base: MergeBase, document: str, save: str, merged: str, *, context: ScanContext
+) -> tuple[SaveNotice | None, str | None]:
     """Return a notice if lines that a save lacks are kept or left out, and the text to undo a leaving out.
 
-    That text has the lines that are left out because it is unknown whether the writer had seen them.
+    That text has the lines that are left out because it is unknown whether the writer had seen them; a line that the
+    person has moved to another file is none of them.
     """
     kept = 0
     if base.last is not None and base.version is not None and base.version != base.last:
@@ -245,7 +260,9 @@ def _notice(path: str, base: MergeBase, document: str, save: str, merged: str) -
         sure = (base.unsure.text, base.edited)
         other = three_way_merge(without_unsure_lines(base.version.text, save, *sure), document, save)
         before = document if other.regions else other.text
-        left_out = lines_beyond(before, merged, *sure)
+        gone = lines_only_in(before, merged, *sure)
+        moved = context.moved_from(path, gone)
+        before, left_out = without_lines(before, moved - lines_of(merged)), sum(line not in moved for line in gone)
     return (SaveNotice(path, kept, left_out) if kept > 0 or left_out else None), before if left_out else None
 
 

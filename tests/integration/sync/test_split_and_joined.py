@@ -109,3 +109,21 @@ def test_two_folders_that_change_places_keep_the_authors_of_their_lines() -> Non
 
         assert "harbour runs on server 3" in own.read("facts/pier/project.md")
         assert {memory.content: (memory.id, memory.trust) for memory in own.client.memories().items} == before
+
+
+def test_an_edited_line_that_moves_to_another_file_is_the_same_memory() -> None:
+    """A line that was edited in its file, and then cut out there and pasted elsewhere, is not named as left out."""
+    with tree(REVERIE_SYNC_DEBOUNCE_MS="2000") as own:
+        own.save("facts/boats.md", "# Boats\n\n" + "".join(f"- {line}\n" for line in BOATS))
+        own.save("facts/piers.md", f"# Piers\n\n- {PIERS[0]}\n")
+        own.agree()
+        own.save("facts/boats.md", f"# Boats\n\n- {BOATS[0]}\n- {BOATS[1]} at noon\n")
+        own.agree()
+        before = {memory.content: memory.id for memory in own.client.memories().items}
+
+        own.save("facts/piers.md", f"# Piers\n\n- {PIERS[0]}\n- {BOATS[1]} at noon\n")
+        own.save("facts/boats.md", f"# Boats\n\n- {BOATS[0]}\n")
+        own.agree()
+
+        assert {memory.content: memory.id for memory in own.client.memories().items} == before
+        assert own.client.sync_status().left_out == []

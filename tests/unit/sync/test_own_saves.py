@@ -216,3 +216,28 @@ def test_the_text_from_before_a_line_that_the_person_had_seen_is_no_undo_of_the_
     text = text_after_save(sides, old)
     assert EMIL in text
     assert "- Dora owns the build\n" in text
+
+
+MOVED = "- Editor: helix, with plugins\n"
+HELIX = BASE.replace("- Editor: vim\n", MOVED)
+
+
+@pytest.mark.parametrize("pasted_first", [False, True])
+@pytest.mark.parametrize("city", ["", "- City: Oslo\n"])
+def test_an_edited_line_that_moves_to_another_file_is_not_named(city: str, *, pasted_first: bool) -> None:
+    """It is in the other file, so it is not left out, and an undo for an agent's line has it there alone."""
+    sides = sides_after_writes(BASE, BASE + city)
+    sides.now_ms += MINUTE
+    text_after_save(sides, HELIX + city)
+    sides.now_ms += MINUTE
+
+    sides.save("facts/other.md", f"# Other\n\n{MOVED}")
+    if pasted_first:
+        sides.settle()
+        sides.now_ms += 1_000
+    saved = HELIX.replace(MOVED, "- Shell: fish\n")
+    assert text_after_save(sides, saved) == saved
+
+    assert [notice.left_out for notice, _ in sides.notices] == ([1] if city else [])
+    if city:
+        assert sorted(sides.versions[PATH][1].text.splitlines()) == sorted((saved + city).splitlines())
