@@ -47,8 +47,8 @@ _COPY: Final = lazy_regex(
     re.IGNORECASE | re.VERBOSE,
 )
 _NUMBERED: Final = lazy_regex(
-    r"(?P<stem>[^/]+)(?: \d+| \([^()/]+\)| (?:- )?copy(?: \d+)?)(?P<suffix>\.\w+)$", re.IGNORECASE
-)  # iCloud, Finder, Google Drive, browsers; a file manager's "(copy)", "(another copy)" and " copy 2"
+    r"(?P<stem>[^/]+?)(?: \d+| \([^()/]+\)| (?:- )?copy(?: \(?\d+\)?)?)(?P<suffix>\.\w+)$", re.IGNORECASE
+)  # iCloud, Finder, Google Drive, browsers; a file manager's "(copy)", "(another copy)", " copy 2" and " - Copy (2)"
 _OWN_COPY: Final = lazy_regex(r"\.sync-conflict-\d{8}-\d{6}-[^./]+\.[^./]+$")
 _KEY: Final = lazy_regex(r"(?P<indent>[ \t]*)(?P<key>[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(?P<value>.*))?$")
 _ENTRY: Final = lazy_regex(r"[ \t]*-[ \t]+(.*)$")
