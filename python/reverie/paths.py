@@ -137,6 +137,12 @@ def existing_spelling(path: str, others: Iterable[str]) -> str | None:
     return None
 
 
+def same_file(path: str, others: Iterable[str]) -> str:
+    """Return that of `others` which is one file with `path` on other systems, else `path`."""
+    key = fold_name(path)
+    return next((other for other in others if fold_name(other) == key), path)
+
+
 def is_reserved(relative: PurePosixPath) -> bool:
     """Return whether only Reverie writes this path: machine index, archives, JSON projection, the `.reverie` folder."""
     return relative.parts[0].casefold() in {"archives", "memory-index.json", ".reverie"} or (

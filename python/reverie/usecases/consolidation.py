@@ -43,6 +43,7 @@ from reverie.store import (
 from reverie.usecases import forgotten as use_forgotten
 from reverie.usecases import projects, provenance, review
 from reverie.usecases.by import ENGINE
+from reverie.usecases.documents import as_spelled
 from reverie.usecases.put import NewText, put_texts
 from reverie.usecases.redactions import RedactRules
 
@@ -160,7 +161,7 @@ def snapshot_of(
     """
     parts: dict[str, DocumentRecord | None] = {}
     for path in dict.fromkeys(document_of(candidate, at=at) for candidate in candidates):
-        parts |= _parts_looked_at(reader, path)
+        parts |= _parts_looked_at(reader, as_spelled(reader, path))
     for path in sorted({record.document for record in records}):
         parts[path] = parts.get(path) or reader.load(DocumentRecord, (path,))
     accesses = reader.load_many(AccessRecord, [(record.id,) for record in records])

@@ -16,7 +16,7 @@ from reverie.documents.summary import at_most
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind
-from reverie.paths import existing_spelling, is_reserved, safe_relative
+from reverie.paths import existing_spelling, is_reserved, safe_relative, same_file
 from reverie.store import DocumentRecord, Reader, Version, Writer
 from reverie.text_types import Text
 from reverie.usecases.agent_writes import has_words_of_person
@@ -46,6 +46,13 @@ def writable_path(path: str) -> str:
         ValidationError: it could lead outside the folder, or is no name for a document; `details.reason` says why.
     """
     return str(safe_relative(path))
+
+
+def as_spelled(reader: Reader, path: str) -> str:
+    """Return a path as the document that is there spells it, such as a person's `facts/Project.md`."""
+    if reader.load(DocumentRecord, (path,)) is not None:
+        return path
+    return same_file(path, (record.path for _, record in reader.records(DocumentRecord)))
 
 
 def readable_path(path: str) -> str:

@@ -163,7 +163,10 @@ def remember(to: Writer, by: By, candidate: Candidate, document: str | None = No
     that has no memories, or memories of another type, and HeldForPerson where an agent remembers what a person forgot.
     """
     day = to.at[:10]
-    target = document_of(candidate, at=to.at) if document is None else documents.writable_path(document)
+    if document is None:
+        target = documents.as_spelled(to, document_of(candidate, at=to.at))
+    else:
+        target = documents.writable_path(document)
     _check_type(target, candidate, to.at)
     words = Wording(candidate.content, candidate.tags, candidate.title, candidate.fields, day)
     index = part_index(to)

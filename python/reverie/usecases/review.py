@@ -36,6 +36,7 @@ from reverie.store import (
 from reverie.usecases import memories as use_memories
 from reverie.usecases import provenance
 from reverie.usecases.by import ENGINE, By, Files, writes
+from reverie.usecases.documents import as_spelled
 from reverie.usecases.forgotten import HeldForPerson, forget_rejected, forgotten_again
 
 if TYPE_CHECKING:
@@ -282,7 +283,7 @@ def _decided_files(reader: Reader, candidate_id: str) -> Files:
     paths = set()
     for change in get(reader, candidate_id).changes:
         if change.memory is None:
-            paths.add(document_of(_candidate(change), at=change.at or ""))
+            paths.add(as_spelled(reader, document_of(_candidate(change), at=change.at or "")))
         elif (memory := reader.load(MemoryRecord, (change.memory,))) is not None:
             paths.add(memory.document)
     return Files(paths)

@@ -46,6 +46,7 @@ from reverie.models import (
     Tier,
     Update,
 )
+from reverie.paths import same_file
 from reverie.redact import Redactor
 from reverie.store import ThreadRecord
 from reverie.store.codec import to_ms
@@ -341,10 +342,14 @@ def edited(
     """
     changes: dict[str, list[ItemChange]] = defaultdict(list)
     memories = {memory.id: memory for memory in put}
+    new_paths = {memory.document for memory in memories.values()} - documents.keys()
+    spelled = {path: same_file(path, documents) for path in new_paths}
     ids_in = {path: set(text.ids) for path, text in documents.items()}
     for memory in memories.values():
         is_there = memory.id in ids_in.get(memory.document, ())
-        changes[memory.document].append((UpdateItem if is_there else AddItem)(memory.id, _wording(memory)))
+        changes[spelled.get(memory.document, memory.document)].append(
+            (UpdateItem if is_there else AddItem)(memory.id, _wording(memory))
+        )
     for memory in deleted:
         if memory.id in ids_in.get(memory.document, ()):
             changes[memory.document].append(DeleteItem(memory.id))

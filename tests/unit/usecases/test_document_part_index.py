@@ -195,3 +195,10 @@ def test_of_each_document_the_newest_lines_alone_are_kept(space: Space, monkeypa
         with space.store.reader(SPACE) as reader:
             assert PartIndex().with_line(reader, path, Wording(f"opens at {number}")) == [path]
         assert known._lines == sum(len(one.lines) + 1 for one in known._documents.values()) <= 100
+
+
+def test_a_memory_goes_into_the_file_as_a_person_spells_it(space: Space) -> None:
+    """facts/project.md would be one file with facts/Project.md on other systems, and would not be read beside it."""
+    space.put("facts/Project.md", "# Project\n\n- The crane is red\n")
+    assert space.remember("the harbour opens at six").document == "facts/Project.md"
+    assert space.remember("the crane is red").existed

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from reverie.errors import Conflict
 from reverie.models import Add, Candidate, Delete, MemoryType, Tier
 from reverie.redact import Redactor
-from reverie.store import Kind, MemoryRecord, Store
-from reverie.usecases import consolidation, screening
+from reverie.store import Done, Kind, MemoryRecord, Store
+from reverie.usecases import consolidation, documents, screening
+from reverie.usecases.by import By
 from reverie.usecases.capacity import EstimatedTokens
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.nearest import NearestMemories
@@ -155,6 +156,18 @@ def test_full_documents_get_parts(store: Store) -> None:
     assert "facts/harbour/project-7.md" in by_all.documents
     assert by_near.documents == by_all.documents
     commit_plan(store, by_near)
+
+
+def test_a_document_is_written_as_a_person_spells_it(store: Store) -> None:
+    """An engine adds to facts/Project.md, and makes no facts/project.md, which would not be read beside it."""
+    by = By(SPACE, "ada", "person", lambda kind: f"{kind}_1")
+    (done,) = store.commit([documents.put.write(by, "facts/Project.md", "# Project\n\n- The crane is red\n")], at=AT)
+    assert isinstance(done, Done)
+    candidates = [says(MemoryType.FACT, "The harbour opens at six", project="", subject="project")]
+
+    for snapshot in (whole(store), nearest(store, candidates)):
+        assert list(planned(snapshot, candidates).documents) == ["facts/Project.md"]
+    commit_plan(store, planned(nearest(store, candidates), candidates))
 
 
 def test_a_small_store_that_fills_its_window_is_read_whole(store: Store) -> None:
