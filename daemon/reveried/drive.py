@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any, ParamSpec, TypeVar
 
 from reverie import texts
@@ -124,6 +125,9 @@ async def _prepare(services: Services, space: str, files: Files) -> None:
         await services.sync_service.read_saves(space, files.paths)
     for path in files.written:
         refusal = services.sync_service.folder(space).refusal(path)
+        if refusal is not None:  # as of the last scan: the person may have done what the hint says since
+            await services.sync_service.read_saves(space, accumulate(path.split("/"), "{}/{}".format))
+            refusal = services.sync_service.folder(space).refusal(path)
         if refusal is not None:
             raise Conflict(
                 f"{path!r} cannot be written: what is at {refusal.path!r} is no file of the folder ({refusal.reason})",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import Conflict
+from reverie.wire import CreateMemory
 from support.daemon_folder import tree
 
 KEY = "- Password: hunter2-Zx9!qq\n"
@@ -39,6 +40,28 @@ def test_a_write_to_an_impossible_path_is_refused(make: Callable[[Path], None], 
             assert refused.value.hint
         assert [each.path for each in own.client.documents().items if each.path == "facts/mine.md"] == []
         assert own.client.sync_status().pending == 0
+
+
+@pytest.mark.parametrize("refused_path", ["facts/team/a.md", "facts/team"])
+def test_a_write_succeeds_once_the_hint_was_followed(refused_path: str) -> None:
+    """The path is looked at again before it is refused: no event tells of a mode, and the next scan is far."""
+    with tree() as own:
+        own.save("facts/team/a.md", "# Team\n\n- Anna owns the grammar\n")
+        own.agree()
+        path, aside = own.path(refused_path), own.root.parent / "aside"
+        path.rename(aside)
+        path.symlink_to(aside)
+        own.client.sync_now()
+        memory = CreateMemory(type="fact", content="Cleo owns the docs", document="facts/team/a.md")
+        for _ in range(2):
+            with pytest.raises(Conflict) as refused:
+                own.client.remember(memory)
+            assert refused.value.details["reason"] == "symlink"
+
+        path.unlink()
+        aside.rename(path)
+        own.client.remember(memory)
+        assert own.read("facts/team/a.md").splitlines()[-2:] == ["- Anna owns the grammar", "- Cleo owns the docs"]
 
 
 def test_a_memory_with_a_secret_is_not_deleted_by_a_call() -> None:
