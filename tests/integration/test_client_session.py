@@ -8,20 +8,22 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import anthropic
 import pytest
 
+from reverie.api.endpoint import Call
 from reverie.client import AsyncClient, Client
 from reverie.client import session as session_module
 from reverie.client.memory_tool import AsyncMemoryTool, MemoryTool
 from reverie.client.session import Turn
-from reverie.errors import DaemonNotRunning, ValidationError
+from reverie.errors import DaemonNotRunning, NotFound, TooLarge, ValidationError
 from support.daemon import Daemon
 from support.messages_api import MODEL, ScriptedApi, api_client, async_connected, connected, serving
 from support.soak import count
 
+T = TypeVar("T")
 README = Path(__file__).resolve().parents[2] / "README.md"
 TEXT = {"type": "text", "text": "Done."}
 
@@ -322,6 +324,50 @@ def test_a_reply_is_kept_while_the_daemon_is_away(daemon: Daemon, tmp_path: Path
 
         assert session.unsaved == 0
         assert [one.content for one in api.client.messages(thread).items] == ["Are you there?", [TEXT], "Good."]
+
+
+class LosingClient(Client):
+    """A client that loses the daemon's answer to the next call, which the daemon has carried out."""
+
+    loses = False
+
+    def send(self, call: Call[T]) -> T:
+        answer = super().send(call)
+        if self.loses:
+            self.loses = False
+            raise DaemonNotRunning("the daemon closed the connection before it answered")
+        return answer
+
+
+@pytest.mark.parametrize("again", ["the same", "nothing", "another"])
+def test_what_a_person_said_is_stored_once(daemon: Daemon, tmp_path: Path, again: str) -> None:
+    """A message whose answer was lost waits in `unsaved`; sent again, gone on from or followed by another it is one."""
+    api = ScriptedApi(replies=[("end_turn", [TEXT])])
+    with api_client(tmp_path / "s", api) as models, LosingClient(daemon.socket) as client:
+        thread = client.create_thread().id
+        session = client.session(thread, models, model=MODEL, own_tools=False)
+        client.loses = True
+        with pytest.raises(DaemonNotRunning):
+            session.send("Deploy it.")
+        assert session.unsaved == 1
+
+        session.send({"the same": "Deploy it.", "nothing": None, "another": "Now."}[again])
+
+        said = [message.content for message in client.messages(thread).items]
+        assert said == ["Deploy it.", *(["Now."] if again == "another" else []), [TEXT]]
+
+
+def test_what_is_refused_does_not_wait(daemon: Daemon) -> None:
+    """A message that the daemon refuses for good is raised once, and the next step does not send it again."""
+    with Client(daemon.socket) as client:
+        session = client.session(client.create_thread().id, model=MODEL, own_tools=False)
+        for content, why in (("a" * 33 * 1024 * 1024, TooLarge), ([{"type": "text"}], ValidationError)):
+            with pytest.raises(why):
+                session.send(content)
+            assert session.unsaved == 0
+        session.append([{"role": "user", "content": "Good."}])
+        with pytest.raises(NotFound):
+            client.session("none", model=MODEL).append([{"role": "user", "content": "Good."}])
 
 
 def file_names(kind: str) -> Any:

@@ -23,7 +23,7 @@ from reverie.api.tools import Tools
 from reverie.client.connection import run_to_end
 from reverie.client.optional import load
 from reverie.client.session_tools import Toolbox, failure, result_block
-from reverie.errors import TooLarge, ValidationError
+from reverie.errors import NotFound, TooLarge, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -121,8 +121,7 @@ class Loop:
 
     async def append(self, messages: Sequence[dict[str, Any]]) -> wire.Appended:
         """Append messages without asking the model."""
-        await self._save()
-        return await self._face.send(Threads.append.call(self._thread, messages, key=_key()))
+        return await self._keep(messages)
 
     async def assemble(self, query: str | None) -> dict[str, Any]:
         """Return the next request as `send` would send it."""
@@ -139,7 +138,6 @@ class Loop:
 
     async def send(self, content: Content | None, query: str | None) -> Turn:
         """Say something (None: go on) and return the agent's turn; see `Session.send`."""
-        await self._save()
         if content is not None:
             await self.append([{"role": "user", "content": content}])
         number = 0
@@ -167,7 +165,7 @@ class Loop:
         management = getattr(message, "context_management", None)
         edits = [] if management is None else [edit.to_dict() for edit in management.applied_edits]
         usage = None if message.usage is None else message.usage.to_dict()
-        await self._keep({"role": "assistant", "content": content}, usage=usage, applied_edits=edits or None)
+        await self._keep([{"role": "assistant", "content": content}], usage=usage, applied_edits=edits or None)
 
     async def _answer_calls(self, message: Any) -> bool:
         """Run the tools that a reply calls and append their results; return True if the model is to be asked again.
@@ -211,24 +209,35 @@ class Loop:
             size = len(Threads.append.call(self._thread, [message]).body or b"")
             # A daemon may end the connection in the middle of a body that is too large for it.
             if size <= RESULTS_MAX:
-                await self._keep(message)
+                await self._keep([message])
                 return
             why = f"{size:,} bytes are more than {RESULTS_MAX:,}"
         except (ValidationError, TooLarge) as error:
-            self.unsaved.clear()  # the results alone: the reply before them was taken
             why = str(error)
         refused = [failure(result["tool_use_id"], f"the result cannot be kept: {why}") for result in results]
-        await self._keep({"role": "user", "content": refused})
+        await self._keep([{"role": "user", "content": refused}])
 
-    async def _keep(self, message: dict[str, Any], **fields: Any) -> None:
-        """Append a message to the thread; where the daemon does not answer, its call stays in `unsaved`."""
-        self.unsaved.append(Threads.append.call(self._thread, [message], key=_key(), **fields))
-        await self._save()
+    async def _keep(self, messages: Sequence[dict[str, Any]], **fields: Any) -> wire.Appended:
+        """Append messages to the thread; where the daemon does not answer, their call stays in `unsaved`.
 
-    async def _save(self) -> None:
+        The same messages again are the call that waits: whoever retries after an error has said them once.
+        """
+        call = Threads.append.call(self._thread, messages, key=_key(), **fields)
+        if not self.unsaved or self.unsaved[-1].body != call.body:
+            self.unsaved.append(call)
+        return (await self._save())[-1]
+
+    async def _save(self) -> list[wire.Appended]:
+        """Send what is unsaved, in order, and return the answers; what the daemon refuses for good is dropped."""
+        answers = []
         while self.unsaved:
-            await self._face.send(self.unsaved[0])
+            try:
+                answers.append(await self._face.send(self.unsaved[0]))
+            except (ValidationError, TooLarge, NotFound):
+                del self.unsaved[0]
+                raise
             del self.unsaved[0]
+        return answers
 
 
 def _key() -> str:
@@ -281,7 +290,8 @@ class Session:
 
         Raises:
             anthropic.APIError: the model's API refused or could not be reached; what was said until then is kept.
-            ReverieError: as of every call. What the model has said is then in `unsaved`, and is kept by the next step.
+            ReverieError: as of every call. What was said is in the thread or in `unsaved`, which the next step keeps,
+                unless it was refused: ValidationError, TooLarge, NotFound.
         """
         return run_to_end(self._loop.send(content, query))
 
