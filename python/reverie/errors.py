@@ -114,7 +114,7 @@ class Conflict(ReverieError):
 
 
 class CursorExpired(ReverieError):
-    """The events after this cursor have been removed by retention."""
+    """The events after this cursor have been removed by retention, or the store is older than it."""
 
     code = "cursor_expired"
     status = 410

@@ -26,7 +26,7 @@ _ERRORS = {
     "403": "The caller may not do this.",
     "404": "There is no such thing in this space.",
     "409": "Another writer was faster, the thing is in the way, or the idempotency key is of another request.",
-    "410": "The events after this cursor have been removed.",
+    "410": "The events after this cursor have been removed, or the store is older than it.",
     "413": "Something is larger than a limit.",
     "415": "The body is not JSON in UTF-8, or is compressed.",
     "422": "The token budget is too small: `details.minimumRequired` is enough where the `contextWindow` is as large.",

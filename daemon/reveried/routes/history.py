@@ -99,7 +99,7 @@ async def events(call: Call) -> Stream:
     """Stream the events after `after` (or `Last-Event-ID`), then new ones; without either only new ones.
 
     Raises:
-        CursorExpired: events after that number were deleted by retention.
+        CursorExpired: events after that number were deleted by retention, or the store, restored, is older than it.
         ValidationError: the cursor is not a number.
     """
     after = _after(call)
@@ -108,9 +108,9 @@ async def events(call: Call) -> Stream:
         oldest = next((int(key[0]) for key, _ in reader.records(EventRecord, limit=1)), newest + 1)
     if after is None:
         after = newest
-    if after + 1 < oldest:
+    if not oldest <= after + 1 <= newest + 1:
         raise CursorExpired(
-            "Some events after this number were deleted by retention.",
+            "Some events after this number were deleted by retention, or the store is older than it.",
             hint="Read the current state again, then follow from `newest`.",
             oldest=oldest,
             newest=newest,

@@ -77,7 +77,7 @@ class AsyncClient(Api):
         """Yield the events after a sequence (None: from now on), without end; a broken stream is resumed.
 
         Raises:
-            CursorExpired: the events after `after` are no longer stored.
+            CursorExpired: the events after `after` are no longer stored, or the store is older than it.
             DaemonNotRunning: the daemon ended, and did not come back within `patience_s`.
         """
         async with contextlib.aclosing(self._core.events(after)) as stream:

@@ -81,7 +81,7 @@ class Client(Api):
         """Yield the events after a sequence (None: from now on), without end; a broken stream is resumed.
 
         Raises:
-            CursorExpired: the events after `after` are no longer stored.
+            CursorExpired: the events after `after` are no longer stored, or the store is older than it.
             DaemonNotRunning: the daemon ended, and did not come back within `patience_s`.
         """
         stream = self._core.events(after)

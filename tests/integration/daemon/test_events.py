@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from reverie.client import Client
+from reverie.errors import CursorExpired
 from support.daemon import Daemon, Wire, check_refused, request, running_daemon
 from support.waiting import wait_until
 
@@ -91,6 +93,17 @@ def test_a_reader_without_a_number_gets_new_events_only(daemon: Daemon) -> None:
 def test_invalid_event_numbers_are_refused(daemon: Daemon, after: str) -> None:
     """An invalid event number is a validation error."""
     check_refused(daemon.ask("GET", f"/v1/events?after={after}"), 400, "validation_error")
+
+
+def test_a_number_of_a_newer_store_is_refused(daemon: Daemon) -> None:
+    """A reader whose last event is none of the store, which a backup has replaced, has to read the state again."""
+    append_message(daemon, "of the older store")
+    newest = daemon.ask("GET", "/v1/status").json()["counts"]["events"]
+    refused = daemon.ask("GET", f"/v1/events?after={newest + 1}")
+    check_refused(refused, 410, "cursor_expired")
+    assert refused.json()["details"]["newest"] == newest
+    with Client(daemon.socket) as client, pytest.raises(CursorExpired):
+        next(client.events(after=newest + 7))
 
 
 def test_a_closed_stream_frees_its_slot(daemon: Daemon) -> None:
