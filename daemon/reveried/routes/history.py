@@ -134,8 +134,8 @@ async def _follow(call: Call, subscription: Subscription, after: int) -> AsyncGe
 
     The stream ends with the daemon, and when the caller's token is revoked.
     """
-    # The first bytes tell the reader that it is subscribed.
-    yield b": following\n\n"
+    # The first bytes tell the reader that it is subscribed, and after which number it resumes before it has an event.
+    yield f": following\n\nid: {after}\n\n".encode()
     # A revocation is a commit, which wakes every reader: no event that came after it is sent.
     while not subscription.ended and not call.is_revoked():
         frames, after = _new_frames(call, after)

@@ -167,7 +167,8 @@ def _malformed(what: str) -> BadAnswer:
 class EventParser:
     """Incremental parser of server-sent events (HTML standard, section 9.2).
 
-    `last` is the sequence of the last complete event, after which a broken stream is resumed.
+    `last` is the sequence of the last complete event, or of an id without data that the stream began with: after it a
+    broken stream is resumed.
     """
 
     def __init__(self, last: int | None = None) -> None:
@@ -211,9 +212,11 @@ class EventParser:
     def _complete(self) -> Event | None:
         kind, seq, data = self._type, self._seq, "\n".join(self._data)
         self._type, self._seq, self._data = "", "", []
-        if not data or not seq.isdigit():
+        if not seq.isdigit():
             return None
         self.last = int(seq)
+        if not data:
+            return None
         from reverie.wire.history import Event  # noqa: PLC0415 - most programs follow no events
 
         value: dict[str, Any] = orjson.loads(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,9 +29,10 @@ class Stream:
         self._socket = wire.socket
         self._text = b""
         wire.send(request("GET", path, None, headers))
-        while b": following\n\n" not in self._text:
+        while (began := re.search(rb": following\n\nid: (\d+)\n\n", self._text)) is None:
             self._more()
-        self._text = self._text.partition(b": following\n\n")[2]
+        self.began = int(began[1])
+        self._text = self._text[began.end() :]
 
     def take(self, count: int) -> list[dict[str, Any]]:
         """Return the next `count` events."""
@@ -78,10 +80,12 @@ def test_events_arrive_and_resume(daemon: Daemon) -> None:
 
 
 def test_a_reader_without_a_number_gets_new_events_only(daemon: Daemon) -> None:
-    """A reader that gives no number gets events from now on."""
+    """A reader that gives no number gets events from now on, and is told first after which number that is."""
     append_message(daemon, "before anybody listened")
+    newest = daemon.ask("GET", "/v1/status").json()["counts"]["events"]
     with daemon.wire() as wire:
         stream = Stream(wire)
+        assert stream.began == newest
         append_message(daemon, "after somebody listened to it")
         first = stream.take(1)[0]
     with daemon.wire() as wire:

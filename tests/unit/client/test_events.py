@@ -68,6 +68,17 @@ def test_events_resume_where_they_broke(path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["blocking", "asyncio"])
+def test_events_from_now_on_resume_where_they_began(path: Path, kind: str) -> None:
+    """A stream from now on that broke before its first event is resumed after the number that it began with."""
+    began = sse().removesuffix(b"0\r\n\r\n") + b"8\r\nid: 20\n\n\r\n"
+    streams = iter([began, sse((21, "x", "{}"))])
+    with fake_daemon(path, lambda _: Answer(raw=next(streams))) as daemon:
+        found = take(path, 1, None, kind)
+    assert [event.seq for event in found] == [21]
+    assert [request.headers.get("last-event-id") for request in daemon.requests] == [None, "20"]
+
+
+@pytest.mark.parametrize("kind", ["blocking", "asyncio"])
 def test_events_that_are_gone(path: Path, kind: str) -> None:
     """An expired cursor is raised to the caller, because events would be missing."""
     with fake_daemon(path, always(envelope("cursor_expired", status=410))), pytest.raises(errors.CursorExpired):
