@@ -101,8 +101,9 @@ class Bridge:
             number = given if isinstance(given, str | int) and not isinstance(given, bool) else None
             request = _request_or_none(value)
             if request is not None and request.is_notification:
-                if request.method == "notifications/cancelled":
-                    self._cancel(request.params.get("requestId"))
+                cancelled = request.params.get("requestId")
+                if request.method == "notifications/cancelled" and cancelled is not None:  # None is the session's own
+                    self._cancel(cancelled)
                 return
             self._pass_on(line, request, number)
         except RpcError as error:

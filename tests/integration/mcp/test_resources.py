@@ -68,6 +68,7 @@ def test_changes_reach_a_client_with_a_session(daemon: Daemon, client: Client, t
         for uri in (URI, "memory://notes"):
             assert agent.ask("resources/subscribe", uri=uri)["result"] == {}
         assert agent.ask("resources/subscribe", uri="memory://none")["error"]["code"] == -32002
+        agent.send(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"of no request"}}')
         (daemon.folder / PATH).write_text(TEXT + "- The south gate is red\n")
         agent.until(updated(URI))
         client.put_document("facts/other.md", "# Other\n\n- Something else\n")
