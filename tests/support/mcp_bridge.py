@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -83,14 +83,6 @@ class BridgeProcess:
         """Call a tool; return its text, and True where it is an error."""
         result = self.ask("tools/call", meta, name=tool, arguments=dict(arguments))["result"]
         return result["content"][0]["text"], result["isError"]
-
-    def hears(self, method: str, *, seconds: float) -> bool:
-        """Return True if a notification with this method comes within `seconds`; other messages are dropped."""
-        with suppress(queue.Empty):
-            while True:
-                if json.loads(self._lines.get(timeout=seconds)).get("method") == method:
-                    return True
-        return False
 
     def open(self, version: str = "2025-11-25", name: str = "claude-code", **capabilities: Any) -> Any:
         """Open a session; return the result of `initialize`."""

@@ -193,7 +193,7 @@ class Bridge:
         is_answered = False
         try:
             try:
-                for data in events_of(answer):
+                for data in filter(None, events_of(answer)):
                     self._write_line(data + b"\n")
                     is_answered = is_answered or "method" not in messages.parsed(data)
             except (OSError, ValueError, RpcError):
@@ -207,16 +207,22 @@ class Bridge:
             answer.close()
 
     def _copy(self, number: str | int | None, answer: Answer, again: Callable[[], Answer]) -> None:
-        """Write each event of a stream as a line."""
+        """Write each event of a stream as a line, and where it goes on after a break what may have changed in it."""
         is_first = True
         wait = RETRY_S
         while number in self._streams:
+            agreed, has_missed = dict[str, Any](), not is_first
             try:
                 # A daemon that refuses the stream, as while it has too many connections, is asked again.
                 for data in events_of(answer) if answer.stream is not None else ():
-                    if is_first or b"/acknowledged" not in data[:100]:
+                    if data and (is_first or b"/acknowledged" not in data[:100]):
                         self._write_line(data + b"\n")
-                    wait = RETRY_S
+                    elif data:
+                        agreed = json.loads(data)["params"]
+                    elif has_missed:  # the first comment: from here on the daemon tells each change
+                        self._write_missed(agreed)
+                        has_missed = False
+                    wait = RETRY_S if data else wait
             except (OSError, ValueError):
                 pass  # as at the end of the stream: the daemon is gone
             answer.close()
@@ -230,6 +236,14 @@ class Bridge:
             if number in self._streams:
                 self._streams[number] = answer
         self._streams.pop(number, None)
+
+    def _write_missed(self, agreed: dict[str, Any]) -> None:
+        """Write that all that a stream tells of has changed: what `agreed` says, for the session's own all of it."""
+        own = {"resourceSubscriptions": list(self._uris), "resourcesListChanged": True}
+        wanted = agreed.pop("notifications", own)
+        told = [("updated", {"uri": uri}) for uri in wanted.get("resourceSubscriptions", ())]
+        for name, params in [*told, *([("list_changed", {})] if wanted.get("resourcesListChanged") else [])]:
+            self.write({"jsonrpc": "2.0", "method": f"notifications/resources/{name}", "params": {**params, **agreed}})
 
     def _cancel(self, number: Any) -> None:
         """End the stream of a request, if it has one."""
@@ -365,15 +379,13 @@ def ended_early() -> DaemonNotRunning:
 
 
 def events_of(answer: Answer) -> Iterator[bytes]:
-    """Yield the data of each event of a stream, until it ends. Raises OSError."""
+    """Yield the data of each event of a stream, and b"" for a comment, until it ends. Raises OSError."""
     text = b""
     for piece in _chunks(answer):
         text += piece
         *events, text = text.split(b"\n\n")
         for event in events:
-            data = [line[5:].strip() for line in event.split(b"\n") if line.startswith(b"data:")]
-            if data:
-                yield b"".join(data)
+            yield b"".join(line[5:].strip() for line in event.split(b"\n") if line.startswith(b"data:"))
 
 
 def _chunks(answer: Answer) -> Iterator[bytes]:
