@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from reverie import cron_expression, wire
 from reverie.decode import mapped
-from reverie.errors import NotFound, ReverieError, ValidationError, failure_of
+from reverie.errors import Forbidden, NotFound, ReverieError, ValidationError, failure_of
 from reverie.store import FailureRecord, ScheduleRecord
 from reveried.clock import text_of
 from reveried.log import logger
@@ -128,14 +128,24 @@ class Scheduler:
             await asyncio.wait(self._tasks)
 
     async def add(
-        self, space: str, schedule_id: str, *, cron: str, timezone: str, job: str, options: dict[str, Json]
+        self,
+        space: str,
+        schedule_id: str,
+        *,
+        cron: str,
+        timezone: str,
+        job: str,
+        options: dict[str, Json],
+        agent: str | None = None,
     ) -> wire.Schedule:
         """Store a schedule and start it; one with this id is replaced, and its past runs still count as run.
 
         A run in progress of the replaced one ends with the settings that it began with, and counts as run too.
+        `agent` is that of the caller's token, None for a person.
 
         Raises:
             ValidationError: the cron expression, the zone or the job is not known.
+            Forbidden: an agent's token would replace a schedule that is not the agent's.
         """
         if job not in self._runners:
             raise ValidationError(f"There is no job {job[:80]!r}.", hint="Jobs: " + ", ".join(sorted(self._runners)))
@@ -143,6 +153,7 @@ class Scheduler:
         expression, zone = cron_expression.parse(cron), cron_expression.zone(zone_name)
         async with self._changing:
             before = self._schedules.get((space, schedule_id))
+            _require_own(before, agent)
             if before is None and len(self._schedules) >= SCHEDULES_MAX:
                 raise ValidationError(f"More than {SCHEDULES_MAX} schedules.", hint="reverie schedule remove ID")
             record = ScheduleRecord(
@@ -155,6 +166,7 @@ class Scheduler:
                 last_run=before.record.last_run if before is not None else None,
                 ran=before.record.ran if before is not None else [],
                 failure=before.record.failure if before is not None else None,
+                owner=agent,
             )
             schedule = Schedule(space, record, expression, zone)
             await self._table.put(space, record, "schedule")
@@ -162,13 +174,15 @@ class Scheduler:
         self._set_timer()
         return self._answer(schedule)
 
-    async def remove(self, space: str, schedule_id: str) -> None:
-        """Delete a schedule; a run in progress continues.
+    async def remove(self, space: str, schedule_id: str, *, agent: str | None = None) -> None:
+        """Delete a schedule; a run in progress continues. `agent` is as in `add`.
 
         Raises:
             NotFound: no such schedule in this space.
+            Forbidden: an agent's token would delete a schedule that is not the agent's.
         """
         async with self._changing:
+            _require_own(self._schedules.get((space, schedule_id)), agent)
             if (space, schedule_id) not in self._schedules:
                 raise NotFound("There is no such schedule.", hint="reverie schedule list")
             await self._table.delete(space, schedule_id)
@@ -275,6 +289,15 @@ class Scheduler:
         self.tick()
         if self._timer is not None and self._timer.get_job("next") is None:
             self._set_timer()
+
+
+def _require_own(schedule: Schedule | None, agent: str | None) -> None:
+    """Raise Forbidden for an agent's token and a schedule that another has added."""
+    if agent is not None and schedule is not None and schedule.record.owner != agent:
+        raise Forbidden(
+            f"an agent's token replaces and removes its own schedules alone, and did not add {schedule.record.id}",
+            hint="a person does it, without the agent's token: reverie schedule",
+        )
 
 
 def _fail_begun() -> NoReturn:

@@ -52,14 +52,20 @@ async def list_schedules(call: Call) -> wire.Page[wire.Schedule]:
 
 @serves(Dreams.add_schedule, once=True)
 async def add_schedule(call: Call) -> wire.Schedule:
-    """Add a schedule, or replace the one of the same id."""
+    """Add a schedule, or replace the one of the same id; an agent's token replaces the agent's own alone."""
     request = call.into(wire.CreateSchedule)
     schedule_id = request.id or call.services.new_id("sch")
     if call.agent is not None:
         _require_hourly(call, request.cron, schedule_id)
     options = {} if request.options.token_budget is None else {"tokenBudget": request.options.token_budget}
     return await call.services.scheduler.add(
-        call.space, schedule_id, cron=request.cron, timezone=request.timezone, job=request.job, options=options
+        call.space,
+        schedule_id,
+        cron=request.cron,
+        timezone=request.timezone,
+        job=request.job,
+        options=options,
+        agent=call.agent,
     )
 
 
@@ -81,5 +87,5 @@ def _require_hourly(call: Call, cron: str, schedule_id: str) -> None:
 
 @serves(Dreams.remove_schedule)
 async def remove_schedule(call: Call) -> None:
-    """Delete a schedule."""
-    await call.services.scheduler.remove(call.space, call.params["id"])
+    """Delete a schedule; an agent's token deletes the agent's own alone."""
+    await call.services.scheduler.remove(call.space, call.params["id"], agent=call.agent)

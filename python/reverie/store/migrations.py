@@ -105,6 +105,10 @@ def m007_corrections_and_owners(txn: lmdb.Transaction[bytes]) -> None:
     """Allow the fields `replaced` of forgotten statements, without which more would be held, and `owner` of threads."""
 
 
+def m008_owners_of_schedules(txn: lmdb.Transaction[bytes]) -> None:
+    """Allow the field `owner` of a schedule, without which its agent could not change it any more."""
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_first_form,
     m002_packed_records,
@@ -113,6 +117,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m005_begun_runs,
     m006_dream_fallbacks,
     m007_corrections_and_owners,
+    m008_owners_of_schedules,
 )
 """Every migration in the order in which they run, stored by name once applied.
 

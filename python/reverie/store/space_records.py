@@ -210,11 +210,11 @@ class ScheduleRecord(StoredRecord, frozen=True, kw_only=True):
 
     `ran` are the local times of past runs, which a clock set back must not repeat. `failure` is why the last run
     failed, None where it did not. `begun` has the fire times of the runs that were begun since the
-    last one with an end.
+    last one with an end. `owner` is the agent whose token added it.
     """
 
     KIND: ClassVar[Kind] = Kind.SCHEDULE
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("failure", "begun")
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("failure", "begun", "owner")
 
     id: str
     cron: str
@@ -226,6 +226,7 @@ class ScheduleRecord(StoredRecord, frozen=True, kw_only=True):
     ran: list[str] = field(default_factory=list)
     failure: FailureRecord | None = None
     begun: list[str] | None = None
+    owner: str | None = None
 
 
 class ProjectRecord(msgspec.Struct, frozen=True, rename="camel"):

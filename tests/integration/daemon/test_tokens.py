@@ -201,6 +201,27 @@ def test_two_agents_keys_are_not_one(daemon: Daemon, owner: Client) -> None:
     check_refused(daemon.ask("POST", "/v1/threads", body, {**key, **other}), 409, "conflict")
 
 
+def test_an_agent_changes_its_own_schedules_alone(daemon: Daemon, owner: Client) -> None:
+    """A person's schedule is not replaced or removed by an agent's token, nor another agent's; a person does both."""
+    own, other = (bearer(new_token(owner, "planned", agent)[1]) for agent in ("mole", "vole"))
+    person = bearer(new_token(owner, "planned")[1])
+
+    def add(id_: str, caller: dict[str, str]) -> Answer:
+        return daemon.ask("POST", "/v1/schedules", {"id": id_, "cron": "0 3 * * *", "job": "dream"}, caller)
+
+    def remove(id_: str, caller: dict[str, str]) -> Answer:
+        return daemon.ask("DELETE", f"/v1/schedules/{id_}", headers=caller)
+
+    assert (add("nightly", person).status, add("moles", own).status) == (201, 201)
+    for id_, caller in (("nightly", own), ("nightly", other), ("moles", other)):
+        check_refused(add(id_, caller), 403, "forbidden")
+        check_refused(remove(id_, caller), 403, "forbidden")
+    assert (add("moles", own).status, remove("moles", own).status) == (201, 204)
+    assert (add("moles", own).status, add("moles", person).status) == (201, 201)
+    check_refused(remove("moles", own), 403, "forbidden")  # it is the person's since
+    assert (remove("nightly", person).status, remove("moles", person).status) == (204, 204)
+
+
 def test_an_agent_makes_no_schedules_below_an_hour(daemon: Daemon, owner: Client) -> None:
     """Neither one that runs several times an hour nor several that do so together; a person makes any."""
     _, secret = new_token(owner, "busy", "mole")

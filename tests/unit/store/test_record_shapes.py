@@ -14,7 +14,7 @@ import reverie.store
 from reverie.store import RULES
 from reverie.store.migrations import MIGRATIONS
 
-SHAPES = {"m007_corrections_and_owners": "f334fd7253997a1a"}
+SHAPES = {"m008_owners_of_schedules": "5731f60ec8842727"}
 """By the newest migration, the hash of kinds and fields (no names of modules). A change needs a migration."""
 
 
