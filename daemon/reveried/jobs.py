@@ -27,12 +27,13 @@ State = Literal["running", "done", "failed", "cancelled"]
 
 @dataclass(slots=True)
 class Job:
-    """The state of one job."""
+    """The state of one job; `who` began it, an agent or `owner`."""
 
     id: str
     space: str
     kind: str
     created_at: str
+    who: str = "owner"
     state: State = "running"
     result: Json = None
     failure: ReverieError | None = None
@@ -69,6 +70,8 @@ class Jobs:
         kind: str,
         work: Callable[[], Awaitable[Json]],
         idempotency: tuple[str, str] | None = None,
+        *,
+        who: str = "owner",
     ) -> Job:
         """Start `work` and return its job; a repeated request gets the job of the first one, unless that failed.
 
@@ -80,7 +83,7 @@ class Jobs:
             return first
         if len(self._tasks) >= RUNNING_MAX:
             raise Busy("Too many jobs run.", hint="Wait for one, or cancel one.", retryAfter=5)
-        job = Job(new_id("job", self._now_ms(), self._random(ID_RANDOM_BYTES)), space, kind, self._clock())
+        job = Job(new_id("job", self._now_ms(), self._random(ID_RANDOM_BYTES)), space, kind, self._clock(), who)
         self._jobs[job.id] = job
         if idempotency is not None:
             key, request = idempotency

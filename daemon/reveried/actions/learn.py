@@ -151,7 +151,7 @@ def start_distilling(services: Services, by: By, thread_id: str) -> wire.Distill
             return await distill(services, by, thread_id)
 
     try:
-        return wire.DistilledNow(job=services.jobs.start(by.space, "distill", work).id)
+        return wire.DistilledNow(job=services.jobs.start(by.space, "distill", work, who=by.who).id)
     except Busy:  # a later append tries again
         return None
 

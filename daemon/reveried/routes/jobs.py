@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.api.system import System
+from reverie.errors import Forbidden
 from reveried.execute import stored_answer
 from reveried.http.route import serves
 from reveried.http.types import Reply
@@ -24,7 +25,7 @@ async def start_job(call: Call, kind: str, work: Callable[[], Awaitable[Json]]) 
         Conflict: the idempotency key was used for another request.
     """
     await stored_answer(call.services, call.space, call.idempotency)
-    job = call.services.jobs.start(call.space, kind, work, call.idempotency)
+    job = call.services.jobs.start(call.space, kind, work, call.idempotency, who=call.who)
     if call.query_as(wire.WaitQuery).wait:
         return Reply(await call.services.jobs.wait(job))
     return Reply(wire.JobAccepted(job=job.id), status=202, headers={"location": f"/v1/jobs/{job.id}"})
@@ -50,6 +51,10 @@ async def get_job(call: Call) -> wire.Job:
 
 @serves(System.cancel_job)
 async def cancel_job(call: Call) -> wire.Job:
-    """Cancel a job."""
+    """Cancel a job; an agent's token cancels those that the agent began alone."""
+    if call.agent is not None and call.services.jobs.get(call.space, call.params["id"]).who != call.agent:
+        raise Forbidden(
+            "an agent's token cancels only jobs that it began", hint="a person cancels it, without the agent's token"
+        )
     job = await call.services.jobs.cancel(call.space, call.params["id"])
     return job.answer()

@@ -222,6 +222,24 @@ def test_an_agent_changes_its_own_schedules_alone(daemon: Daemon, owner: Client)
     assert (remove("nightly", person).status, remove("moles", person).status) == (204, 204)
 
 
+def test_an_agent_cancels_its_own_jobs_alone(daemon: Daemon, owner: Client) -> None:
+    """A job that a person or another agent began is not cancelled by an agent's token; a person cancels any."""
+    own, other = (bearer(new_token(owner, "worked", agent)[1]) for agent in ("mole", "vole"))
+    person = bearer(new_token(owner, "worked")[1])
+
+    def begun(caller: dict[str, str]) -> str:
+        return str(daemon.ask("POST", "/v1/dreams", {"dryRun": True}, caller).json()["job"])
+
+    def cancel(job: str, caller: dict[str, str]) -> Answer:
+        return daemon.ask("DELETE", f"/v1/jobs/{job}", headers=caller)
+
+    job = begun(own)
+    for one in (begun(person), begun(other)):
+        check_refused(cancel(one, own), 403, "forbidden")
+        assert cancel(one, person).status == 200
+    assert cancel(job, own).status == 200
+
+
 def test_an_agent_makes_no_schedules_below_an_hour(daemon: Daemon, owner: Client) -> None:
     """Neither one that runs several times an hour nor several that do so together; a person makes any."""
     _, secret = new_token(owner, "busy", "mole")
