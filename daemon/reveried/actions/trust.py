@@ -153,7 +153,7 @@ def _calls(messages: Iterable[tuple[Any, Any, str]], root: str) -> tuple[list[_C
             is_inside = _is_inside(os.path.join(cwd, folder), root)  # noqa: PTH118 - a string in and out
             if words and (is_inside or any(name in text for name in names for text in (words, path))):
                 moment = at if isinstance(at, str) else None
-                calls.append(_Call(str(block.get("id") or ""), casefolded(words), moment))
+                calls.append(_Call(str(block.get("id") or ""), casefolded(f"{words}\n{path}"), moment))
     return calls, results
 
 
@@ -185,22 +185,24 @@ async def _attribute(services: Services, space: str, messages: Iterable[tuple[An
     await services.sync_service.read_saves(space, None)
     now = datetime.fromisoformat(services.clock())
     said = [(call.words, _since(call.at, now)) for call in calls]
-    spans = [span for call in calls if (span := _span(call, results)) is not None]
+    spans = [(*span, call.words) for call in calls if (span := _span(call, results)) is not None]
     times = await asyncio.to_thread(_change_times, Path(root)) if spans else {}
     await write(services, _give_to_agent, By(space, who), said, spans, times)
 
 
 @writes(WHY_HELD)
 def _give_to_agent(
-    to: Writer, by: By, said: list[tuple[str, str]], spans: list[tuple[str, str]], times: Mapping[str, str]
+    to: Writer, by: By, said: list[tuple[str, str]], spans: list[tuple[str, str, str]], times: Mapping[str, str]
 ) -> None:
-    since = min([*(at for _, at in said), *(begin for begin, _ in spans)])
+    since = min([*(at for _, at in said), *(begin for begin, _, _ in spans)])
     changed = False
     forgotten = []
     saves = _saves(to, since, spans, times)
-    own = frozenset().union(*saves.values())
-    for path, meanwhile in saves.items():
-        removed_by_agent(to, path, meanwhile, by.who)
+    # What is gone from a file that no call names, a person may have deleted meanwhile.
+    removals = {
+        (path, number) for path, meanwhile in saves.items() for number, is_named in meanwhile.items() if is_named
+    }
+    removed_by_agent(to, removals, by.who)
     for path, meanwhile in saves.items():
         document = to.load(DocumentRecord, (path,))
         for name in [] if document is None else document.ids:
@@ -215,7 +217,7 @@ def _give_to_agent(
             given = replace(memory, trust="agent", provenance={**provenance, "by": by.who})
             if provenance != memory.provenance:
                 learn_replaced(to, memory, since=since)
-            candidate = forgotten_again(to, given, own)
+            candidate = forgotten_again(to, given, removals)
             if candidate is not None:
                 forgotten.append((given, candidate))
             elif memory.trust == "person":
@@ -237,13 +239,17 @@ def _span(call: _Call, results: Mapping[str, Any]) -> tuple[str, str] | None:
         return None
 
 
-def _saves(writer: Writer, since: str, spans: list[tuple[str, str]], times: Mapping[str, str]) -> dict[str, set[int]]:
+def _saves(
+    writer: Writer, since: str, spans: list[tuple[str, str, str]], times: Mapping[str, str]
+) -> dict[str, dict[int, bool]]:
     """Return the files that were saved since then, each with the operations of those saves that fall into a span.
+
+    With each operation is whether the words of a call of that time name the file.
 
     A save is read a moment later, maybe after the result. So one that was stored after it counts too, if the file is
     as it was then (`times`): of several the newest.
     """
-    saves: dict[str, set[int]] = {}
+    saves: dict[str, dict[int, bool]] = {}
     for _, operation in writer.records(OperationRecord, reverse=True, limit=_OPERATIONS_MAX):
         if operation.at < since:
             break
@@ -251,9 +257,10 @@ def _saves(writer: Writer, since: str, spans: list[tuple[str, str]], times: Mapp
             continue
         for path in [str(change.key[0]) for change in operation.changes if change.kind is Kind.DOCUMENT]:
             at = operation.at if path in saves else min(operation.at, times.get(path, operation.at))
-            meanwhile = saves.setdefault(path, set())
-            if any(begin <= at <= end for begin, end in spans):
-                meanwhile.add(operation.seq)
+            meanwhile = saves.setdefault(path, {})
+            calls = [words for begin, end, words in spans if begin <= at <= end]
+            if calls:
+                meanwhile[operation.seq] = any(os.path.basename(path).casefold() in words for words in calls)  # noqa: PTH119 - a string
     return saves
 
 

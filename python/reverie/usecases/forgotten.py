@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -165,9 +165,14 @@ def _is_by_person(record: ForgottenRecord) -> bool:
     return record.threads is None and record.by in PERSONS
 
 
-def removed_by_agent(writer: Writer, path: str, saves: Collection[int], who: str) -> None:
-    """Let these saves of a file, taken for a person's, have removed what they took out of it as the agent's `who`."""
-    for number in saves:
+Removals: TypeAlias = Collection[tuple[str, int]]
+"""Files, each with an operation of a save that an agent's tool made."""
+
+
+def removed_by_agent(writer: Writer, removals: Removals, who: str) -> None:
+    """Let saves of files, taken for a person's, have removed what they took out as the agent's `who`."""
+    _, _, thread = who.partition("thread:")
+    for number in {number for _, number in removals}:
         operation = writer.load(OperationRecord, (number,))
         for change in () if operation is None else operation.changes:
             key = tuple(change.key)
@@ -176,32 +181,37 @@ def removed_by_agent(writer: Writer, path: str, saves: Collection[int], who: str
                 continue
             earlier = (version.value for version in writer.record_versions(ForgottenRecord, key))
             before = next(islice(earlier, 1, None), None)
-            past = (version.value for version in writer.record_versions(MemoryRecord, (record.memory,)))
-            memory = next((value for value in past if value is not None), None)
-            if memory is None or memory.document != path or (before is not None and _is_by_person(before)):
+            memory = _deleted(writer, record, number)
+            if memory is None or (memory.document, number) not in removals or (before and _is_by_person(before)):
                 continue
-            threads = sorted({str(memory.provenance.get("thread") or "")} - {""})
+            threads = sorted({str(memory.provenance.get("thread") or ""), thread} - {""})
             writer.save(replace(record, by=who, threads=threads), key)
 
 
-def forgotten_again(writer: Writer, memory: MemoryRecord, saves: Collection[int] = ()) -> Candidate | None:
+def _deleted(reader: Reader, record: ForgottenRecord, operation: int) -> MemoryRecord | None:
+    """Return the memory that an operation deleted, as it was before."""
+    past = reader.record_versions(MemoryRecord, (record.memory,))
+    return next((version.value for version in past if version.operation < operation), None)
+
+
+def forgotten_again(writer: Writer, memory: MemoryRecord, removals: Removals = ()) -> Candidate | None:
     """Return the candidate for a forgotten memory that an agent saved in a file; None if it is not forgotten.
 
     The save was taken for a person's, and a person's words lift what was forgotten: that is forgotten again. The caller
-    removes the memory, and its candidate waits for the person. What one of the agent's own `saves` took out, as a line
-    that it moved to another file, no person has forgotten.
+    removes the memory, and its candidate waits for the person. What one of the agent's own `removals` took out, as a
+    line that it moved to another file, no person has forgotten.
     """
     saved = writer.latest(Kind.MEMORY, (memory.id,))
     for key in keys_of(writer, memory):
         if writer.load(ForgottenRecord, (key,)) is not None:
             continue
         versions = writer.record_versions(ForgottenRecord, (key,))
-        deletion = next(versions, None)
-        lifted = next(versions, None)
+        deletion, lifted = next(versions, None), next(versions, None)
         is_by_save = deletion is not None and deletion.operation == saved
-        if not is_by_save or lifted is None or lifted.value is None or lifted.operation in saves:
+        if not is_by_save or lifted is None or lifted.value is None or not _is_by_person(lifted.value):
             continue
-        if _is_by_person(lifted.value):
+        before = _deleted(writer, lifted.value, lifted.operation)
+        if before is None or (before.document, lifted.operation) not in removals:
             writer.save(lifted.value, (key,))
     return _candidate(memory) if _ForgottenByPersons(writer).has(memory) else None
 

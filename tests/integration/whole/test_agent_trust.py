@@ -133,6 +133,20 @@ def test_a_line_that_a_shell_took_out(daemon: Daemon, client: Client, tmp_path: 
         assert agent.remember(wire.CreateMemory(line, type="fact")).content == line
 
 
+def test_a_line_that_a_person_took_out_meanwhile(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """What a person deletes from another file while a command runs is forgotten by the person."""
+    line = "The bell of the quay rings at nine"
+    file = root(daemon) / "facts" / "bell.md"
+    save(client, file, f"- {line}\n- The bell is of bronze\n", line)
+    at = stamp(0)
+    file.write_text("- The bell is of bronze\n")
+    wait_until(lambda: all(item.content != line for item in client.memories(limit=1000).items))
+    import_shell_call(client, tmp_path, f"sed -i s/a/b/ {root(daemon)}/facts/oars.md", at=at, until=stamp(0))
+    token = client.create_token("default", agent="coder").token
+    with Client(daemon.socket, token=token) as agent, pytest.raises(Conflict, match="waits in review"):
+        agent.remember(wire.CreateMemory(line, type="fact"))
+
+
 def test_a_line_that_a_shell_moved(daemon: Daemon, client: Client, tmp_path: Path) -> None:
     """A line that a command took out of one file and put into another, seen one after the other, stays a memory."""
     line = "The gantry of the yard lifts nine tonnes"
