@@ -304,7 +304,7 @@ def accept(to: Writer, by: By, candidate_id: str) -> wire.CandidateDecided:
             f"what candidate {candidate_id} would change has other words by now",
             hint=f"reverie review reject {candidate_id}",
         )
-    result = [name for change in fitting for name in _made(to, by, change, record.reason)]
+    result = [name for change in fitting for name in _made(to, by, record, change)]
     stale = [change.memory or "" for change in record.changes if change not in fitting]
     return _decide(to, by, record, "accepted", result=result, stale=stale)
 
@@ -347,25 +347,33 @@ def _decide(
     return wire.CandidateDecided(id=record.id, state=state, operation=str(to.number), memories=result, stale=stale)
 
 
-def _made(to: Writer, by: By, change: PendingChange, reason: str) -> Iterator[str]:
+def _tags(reader: Reader, record: CandidateRecord, change: PendingChange, memory: MemoryRecord) -> tuple[str, ...]:
+    """Return the tags of a memory after an accepted change: those of the change, and those given since it waits."""
+    proposed = min(version.operation for version in reader.record_versions(CandidateRecord, (record.id,)))
+    past = reader.record_versions(MemoryRecord, (memory.id,))
+    before = next((version.value for version in past if version.operation <= proposed), None)
+    given = (tag for tag in memory.tags if before is None or tag not in before.tags)
+    return tuple(dict.fromkeys((*change.tags, *given)))
+
+
+def _made(to: Writer, by: By, record: CandidateRecord, change: PendingChange) -> Iterator[str]:
     """Apply one change of an accepted candidate; yield the id of the memory that was written."""
     if change.memory is None:
-        record = use_memories.remember(to, dataclasses.replace(by, author="person"), _candidate(change))
-        if not record.existed:
-            kept = use_memories.get(to, record.id)
+        new = use_memories.remember(to, dataclasses.replace(by, author="person"), _candidate(change))
+        if not new.existed:
+            kept = use_memories.get(to, new.id)
             said_at = {} if change.at is None else {"at": change.at}
-            to.save(replace(kept, provenance={**change.provenance, **said_at, "by": by.who}), (record.id,))
-        yield record.id
+            to.save(replace(kept, provenance={**change.provenance, **said_at, "by": by.who}), (new.id,))
+        yield new.id
         return
     memory = use_memories.get(to, change.memory)
     if change.action == "DELETE":
         use_memories.remove(to, dataclasses.replace(by, author=memory.trust), memory)
         return
-    tags = tuple(dict.fromkeys((*change.tags, *memory.tags)))  # a person may have given it some meanwhile
-    words = Wording(change.content, tags, memory.title, memory.fields)
+    words = Wording(change.content, _tags(to, record, change, memory), memory.title, memory.fields)
     # A memory keeps its trust, as nobody has weighed each word of a set with many updates; who wants what was forgotten
     # has.
-    author = "person" if reason == "forgotten" else memory.trust
+    author = "person" if record.reason == "forgotten" else memory.trust
     use_memories.edit_block(to, dataclasses.replace(by, author=author), memory.document, Update(memory.id, words))
     provenance.clear(to, memory.id)
     yield memory.id
