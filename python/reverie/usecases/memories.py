@@ -201,8 +201,8 @@ def _same_memory(
     for memory_id, item in items_by_id(path, document.content, document.ids).items():
         if (item.title, item.fields) == (new.title, new.fields) and copy_key(item.content) == key:
             record = reader.load(MemoryRecord, (memory_id,))
-            own = PERSON if record is None else memory_project(record)
-            if own == PERSON or (project != PERSON and own in projects.names_of(reader, project)):
+            own = PERSON if record is None else projects.at_path(reader, path, memory_project(record))
+            if own in (PERSON, projects.at_path(reader, path, project)):
                 return memory_id, new.tags
     return None
 

@@ -58,6 +58,12 @@ def names_of(reader: Reader, name: str) -> list[str]:
     return [name, *(project.name for project in known(reader) if project.joined == name)]
 
 
+def at_path(reader: Reader, path: str, project: str) -> str:
+    """Return the project of a new memory at `path`: its folder's, else `project`; a joined one has the other's name."""
+    names = {one.name: one.joined or one.name for one in known(reader)}
+    return names.get(folder_of(path) or "") or names.get(project, project)
+
+
 def left_without_folders(before: Sequence[ProjectRecord], after: Sequence[ProjectRecord]) -> list[str]:
     """Return the names of projects without a remote that have lost every folder to another project.
 
@@ -80,9 +86,16 @@ def join(writer: Writer, joined: Mapping[str, str], operation: int) -> None:
 
 
 def separate(writer: Writer, operation: int) -> None:
-    """Undo a join of projects: those that `operation` made second names of others are projects again."""
+    """Undo a join of projects: those that `operation` made second names of others are projects again.
+
+    They have what their folders have, also what was written there since.
+    """
     projects = known(writer)
-    if any(one.joined_in == operation for one in projects):
+    apart_names = [one.name for one in projects if one.joined_in == operation]
+    if apart_names:
+        paths = [document.path for _, document in writer.records(DocumentRecord)]
+        for name in apart_names:
+            _adopt(writer, name, paths)
         apart = [replace(one, joined="", joined_in=0) if one.joined_in == operation else one for one in projects]
         writer.save(ProjectsCursor(projects=apart), ProjectsCursor.KEY)
 
@@ -274,7 +287,7 @@ def undo(writer: Writer, operation: OperationRecord) -> None:
 
 
 def _restore_memories(writer: Writer, operation: OperationRecord) -> None:
-    """Restore the project of memories of which `operation` changed the project and not the document."""
+    """Restore project, trust and provenance of memories of which `operation` changed nothing else."""
     for change in operation.changes:
         key = tuple(change.key)
         memory = writer.load(MemoryRecord, key) if change.kind is Kind.MEMORY else None
@@ -282,6 +295,8 @@ def _restore_memories(writer: Writer, operation: OperationRecord) -> None:
             continue
         versions = (version for version in writer.record_versions(MemoryRecord, key))
         before = next((version.value for version in versions if version.operation == change.before), None)
-        if before is not None and before.document == memory.document and before.project != memory.project:
-            writer.save(replace(memory, project=before.project, provenance=before.provenance), key)
+        if before is None:
+            continue
+        restored = replace(memory, project=before.project, trust=before.trust, provenance=before.provenance)
+        if restored == replace(before, updated_at=memory.updated_at) and writer.save(restored, key):
             writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)

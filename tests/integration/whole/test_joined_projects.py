@@ -154,6 +154,19 @@ def test_a_joined_projects_folder_is_the_projects(started: Client, tmp_path: Pat
         assert known("harbour freezes in January", project)
 
 
+def test_what_was_written_since_a_join_is_parted_with_its_folder(started: Client, tmp_path: Path) -> None:
+    """After the undo of the join the folder's project has it, and the other one has not."""
+    folder = tmp_path / "home" / "harbour"
+    git(folder, "remote", "add", "origin", f"https://{REMOTE}.git")
+    assert started.create_thread(project=str(folder)).project == "harbour"
+    started.put_document("facts/home-harbour/fees.md", "# Fees\n\n- The mooring fee is 40 euros\n")
+    joined = next(one for one in started.projects().items if one.name == "home-harbour")
+    started.undo(str(joined.joined_in))
+    for project, is_known in (("home-harbour", True), ("harbour", False)):
+        hits = started.recall("how much is the mooring fee", project=project).hits
+        assert any("40 euros" in hit.memory.content for hit in hits) is is_known
+
+
 @pytest.mark.parametrize("remote", ["example.org/bob/harbour", ""])
 def test_other_repositories_stay_apart(started: Client, tmp_path: Path, remote: str) -> None:
     """A fork with a remote of its own and a checkout without a remote are not joined to the project."""
