@@ -278,13 +278,13 @@ _RECORDED: Final = frozenset(
         *("thread.create", "messages.append", "import.begin", "import.chunk", "memory.list", "memory.access"),
         *("project.register", "session.begin", "session.end", "session.project", "folder.author"),
         *("run.begin", "run.file", "files.announced", "files.recorded", "files.begun_anew"),
-        *("schedule.run", "dream failed", "threads.sort", "redaction.note", "redaction.remember"),
+        *("schedule.run", "dream failed", "redaction.note", "redaction.remember"),
         *("redaction.restore",),  # the way back is `reverie redactions disallow`
         *("backup.made", "archives.removed", "retention", "versions.shorten", "compaction.due", "compaction.done"),
     }
 )
 # These change memories where they find something new, and are records like those above where they do not.
-_RECORDED_IF_NOT_UNDOABLE: Final = frozenset({"thread.learn", "run.complete", "dream"})
+_RECORDED_IF_NOT_UNDOABLE: Final = frozenset({"thread.learn", "run.complete", "dream", "memory.add"})
 
 
 def undo(

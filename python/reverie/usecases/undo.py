@@ -230,12 +230,18 @@ def _purged_statements(writer: Writer, operation: OperationRecord) -> set[tuple[
 
 
 def _decided_since(writer: Writer, operation: OperationRecord) -> set[tuple[Kind, Key]]:
-    """Return the keys of what `operation` forgot or proposed beside its texts, and a later operation changed: it stays.
+    """Return the keys of what `operation` forgot beside its texts and was said again, or proposed and was decided.
 
     Example: of a deleted file with three lines one was said again since, and a person undoes the deletion.
     """
-    beside = (_kind_and_key(change) for change in operation.changes if change.kind in (Kind.FORGOTTEN, Kind.CANDIDATE))
-    return {one for one in beside if writer.latest(*one) != operation.seq}
+    kept = set()
+    for change in operation.changes:
+        kind, key = _kind_and_key(change)
+        is_said = kind is Kind.FORGOTTEN and not writer.exists(kind, key)
+        is_decided = kind is Kind.CANDIDATE and change.before is None
+        if (is_said or is_decided) and writer.latest(kind, key) != operation.seq:
+            kept.add((kind, key))
+    return kept
 
 
 def _is_purged_statement(reader: Reader, key: Key) -> bool:

@@ -11,6 +11,7 @@ import pytest
 
 from reverie.documents.items import Add, Wording
 from reverie.documents.layout import memory_project
+from reverie.errors import Conflict
 from reverie.git import Checkout
 from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
@@ -260,3 +261,46 @@ def test_an_accepted_change_keeps_the_tags_that_a_person_gave(space: Space) -> N
     space.commit(review.accept.write(space.person, "c1"))
     (memory,) = space.memories()
     assert (memory.content, memory.tags) == (f"{LINE}, until May", ("ops",))
+
+
+def test_a_line_of_a_projects_folder_is_remembered_once(space: Space) -> None:
+    """Whichever project the caller names: it is the folder's."""
+    space.commit(projects.register.write(space.person, Checkout("", ("/home/a/harbour",), is_repository=True)))
+    answers = [
+        space.commit(memories.remember.write(space.person, fact(project=name), document="facts/harbour/notes.md"))
+        for name in ("", "cli", "harbour")
+    ]
+    assert [answer.existed for answer in answers] == [False, True, True]
+
+
+def test_a_person_who_said_it_takes_that_back(space: Space) -> None:
+    """The engine's memory is the engine's again."""
+    space.learn("m1", LINE)
+    space.commit(memories.remember.write(space.person, fact()))
+    space.commit(undo.undo.write(space.person, space.operation(), PLAIN))
+    (memory,) = space.memories()
+    assert (memory.trust, memory.provenance) == ("engine", {"thread": "t1", "seqs": [1]})
+
+
+def test_what_was_forgotten_again_is_not_brought_back(space: Space) -> None:
+    """The undo of a deletion whose line was said again and forgotten once more is refused."""
+    space.commit(documents.put.write(space.person, "facts/notes.md", f"# Notes\n\n- {LINE}\n- Tests need docker\n"))
+    space.commit(documents.delete.write(space.person, "facts/notes.md"))
+    deletion = space.operation()
+    again = space.commit(memories.remember.write(space.person, fact()))
+    space.commit(memories.forget.write(space.person, again.id))
+    with pytest.raises(Conflict):
+        space.commit(undo.undo.write(space.person, deletion, PLAIN))
+    assert space.memories() == []
+
+
+def test_an_accepted_change_takes_a_tag_away(space: Space) -> None:
+    """What the change was shown with is what is accepted."""
+    space.learn("m1", LINE, tags=("wrong",))
+    change = PendingChange(action="UPDATE", memory="m1", before=LINE, content=LINE, tags=("right",))
+    record = CandidateRecord(
+        id="c1", state="waiting", reason="person", why="a person's words", changes=[change], created_at=AT
+    )
+    space.body(lambda writer: writer.save(record, ("c1",)))
+    space.commit(review.accept.write(space.person, "c1"))
+    assert [memory.tags for memory in space.memories()] == [("right",)]
