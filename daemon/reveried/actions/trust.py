@@ -25,6 +25,7 @@ from reverie.distill.tools import COMMAND_KEYS, FOLDER_KEYS, NEW_TEXT_KEYS, PATC
 from reverie.doubts import without_correction
 from reverie.importers.chunks import plan_chunk
 from reverie.importers.detect import folder_of
+from reverie.lazy_regex import lazy_regex
 from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord, Writer
 from reverie.usecases.by import By, writes
 from reverie.usecases.forgotten import forgotten_again, learn_replaced, removed_by_agent
@@ -41,17 +42,22 @@ COARSE = timedelta(milliseconds=10)  # by which the time that the kernel gives a
 # Arguments of a tool that can write: a command, a script, a patch, or the new words of a file. Other tools (reading,
 # searching, asking the person, starting another agent) have none of them.
 _WRITTEN = (*COMMAND_KEYS, *NEW_TEXT_KEYS, *SEVERAL_KEYS, *PATCH_KEYS, "script", "chars", "insert_text", "new_source")
+_FILE = lazy_regex(r"\w\.(?:md|txt)\b")
 _OPEN_MAX = 20  # calls of a thread without a result: a client runs a few at a time
 _THREADS_MAX = 64  # with such calls; those of the thread that wrote first are left out
 _OPERATIONS_MAX = 5_000  # that are looked at for saves
 
 
 class _Call(NamedTuple):
-    """A call that may have written into the folder; `at` is the time that its message has, `words` its arguments."""
+    """A call that may have written into the folder.
+
+    `at` is the time that its message has, `words` its arguments; `path` is the file that one of these names.
+    """
 
     id: str
     words: str
     at: str | None
+    path: str = ""
 
 
 class OpenCalls:
@@ -153,7 +159,7 @@ def _calls(messages: Iterable[tuple[Any, Any, str]], root: str) -> tuple[list[_C
             is_inside = _is_inside(os.path.join(cwd, folder), root)  # noqa: PTH118 - a string in and out
             if words and (is_inside or any(name in text for name in names for text in (words, path))):
                 moment = at if isinstance(at, str) else None
-                calls.append(_Call(str(block.get("id") or ""), casefolded(f"{words}\n{path}"), moment))
+                calls.append(_Call(str(block.get("id") or ""), casefolded(words), moment, casefolded(path)))
     return calls, results
 
 
@@ -185,7 +191,7 @@ async def _attribute(services: Services, space: str, messages: Iterable[tuple[An
     await services.sync_service.read_saves(space, None)
     now = datetime.fromisoformat(services.clock())
     said = [(call.words, _since(call.at, now)) for call in calls]
-    spans = [(*span, call.words) for call in calls if (span := _span(call, results)) is not None]
+    spans = [(*span, f"{call.words}\n{call.path}") for call in calls if (span := _span(call, results)) is not None]
     times = await asyncio.to_thread(_change_times, Path(root)) if spans else {}
     await write(services, _give_to_agent, By(space, who), said, spans, times)
 
@@ -198,7 +204,7 @@ def _give_to_agent(
     changed = False
     forgotten = []
     saves = _saves(to, since, spans, times)
-    # What is gone from a file that no call names, a person may have deleted meanwhile.
+    # What is gone from a file while a call names others, a person may have deleted.
     removals = {
         (path, number) for path, meanwhile in saves.items() for number, is_named in meanwhile.items() if is_named
     }
@@ -239,12 +245,17 @@ def _span(call: _Call, results: Mapping[str, Any]) -> tuple[str, str] | None:
         return None
 
 
+def _may_mean(words: str, path: str) -> bool:
+    """Return True if the words of a call name a file, several by a pattern, or none at all."""
+    return os.path.basename(path).casefold() in words or "*" in words or _FILE.search(words) is None  # noqa: PTH119 - a string
+
+
 def _saves(
     writer: Writer, since: str, spans: list[tuple[str, str, str]], times: Mapping[str, str]
 ) -> dict[str, dict[int, bool]]:
     """Return the files that were saved since then, each with the operations of those saves that fall into a span.
 
-    With each operation is whether the words of a call of that time name the file.
+    With each operation is whether a call of that time may mean the file.
 
     A save is read a moment later, maybe after the result. So one that was stored after it counts too, if the file is
     as it was then (`times`): of several the newest.
@@ -260,7 +271,7 @@ def _saves(
             meanwhile = saves.setdefault(path, {})
             calls = [words for begin, end, words in spans if begin <= at <= end]
             if calls:
-                meanwhile[operation.seq] = any(os.path.basename(path).casefold() in words for words in calls)  # noqa: PTH119 - a string
+                meanwhile[operation.seq] = any(_may_mean(words, path) for words in calls)
     return saves
 
 

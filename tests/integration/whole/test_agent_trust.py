@@ -147,16 +147,21 @@ def test_a_line_that_a_person_took_out_meanwhile(daemon: Daemon, client: Client,
         agent.remember(wire.CreateMemory(line, type="fact"))
 
 
-def test_a_line_that_a_shell_moved(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "command"), [("gantry", "grep nine {file} >> {other}"), ("capstan", "cd {folder}; ./sort *.md > yard.md")]
+)
+def test_a_line_that_a_shell_moved(daemon: Daemon, client: Client, tmp_path: Path, name: str, command: str) -> None:
     """A line that a command took out of one file and put into another, seen one after the other, stays a memory."""
-    line = "The gantry of the yard lifts nine tonnes"
-    file, other = root(daemon) / "facts" / "gantry.md", root(daemon) / "facts" / "yard.md"
-    save(client, file, f"- {line}\n- The gantry is blue\n", line)
+    line = f"The {name} of the yard lifts nine tonnes"
+    folder = root(daemon) / "facts"
+    file, other = folder / f"{name}.md", folder / "yard.md"
+    save(client, file, f"- {line}\n- The {name} is blue\n", line)
     at = stamp(0)
-    file.write_text("- The gantry is blue\n")
+    file.write_text(f"- The {name} is blue\n")
     wait_until(lambda: all(item.content != line for item in client.memories(limit=1000).items))
     save(client, other, f"- {line}\n", line)
-    import_shell_call(client, tmp_path, f"grep gantry {file} >> {other}", at=at, until=stamp(0))
+    ran = command.format(file=file, other=other, folder=folder)
+    import_shell_call(client, tmp_path, ran, at=at, until=stamp(0))
     assert memory(client, line).trust == "agent"
     assert all(item.changes[0].content != line for item in client.candidates(limit=1000).items)
 
