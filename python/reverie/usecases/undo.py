@@ -237,11 +237,19 @@ def _decided_since(writer: Writer, operation: OperationRecord) -> set[tuple[Kind
     kept = set()
     for change in operation.changes:
         kind, key = _kind_and_key(change)
-        is_said = kind is Kind.FORGOTTEN and not writer.exists(kind, key)
+        is_said = kind is Kind.FORGOTTEN and not _is_forgotten_anew(writer, key, change.after)
         is_decided = kind is Kind.CANDIDATE and change.before is None
         if (is_said or is_decided) and writer.latest(kind, key) != operation.seq:
             kept.add((kind, key))
     return kept
+
+
+def _is_forgotten_anew(writer: Writer, key: Key, operation: int | None) -> bool:
+    """Return True if a statement is forgotten by another deletion than that of `operation`, whoever's that was."""
+    now = writer.load(ForgottenRecord, key)
+    versions = writer.record_versions(ForgottenRecord, key)
+    then = next((version.value for version in versions if version.operation == operation), None)
+    return now is not None and (then is None or (now.memory, now.at) != (then.memory, then.at))
 
 
 def _is_purged_statement(reader: Reader, key: Key) -> bool:

@@ -30,6 +30,7 @@ from reverie.store import (
 from reverie.usecases import documents, dream, dream_plan, memories, projects, purge_targets, review, undo
 from reverie.usecases.by import ENGINE, By
 from reverie.usecases.consolidation import Terms
+from reverie.usecases.forgotten import removed_by_agent
 from support.stores import AT
 
 LINE = "The release captain is Mira Lund"
@@ -304,3 +305,16 @@ def test_an_accepted_change_takes_a_tag_away(space: Space) -> None:
     space.body(lambda writer: writer.save(record, ("c1",)))
     space.commit(review.accept.write(space.person, "c1"))
     assert [memory.tags for memory in space.memories()] == [("right",)]
+
+
+def test_a_deletion_that_was_an_agents_is_undone(space: Space) -> None:
+    """Whose removal it was is told later, which is no other removal."""
+    space.commit(documents.put.write(space.person, "facts/slip.md", f"# Slip\n\n- {LINE}\n- Tests need docker\n"))
+    space.commit(documents.put.write(space.person, "facts/slip.md", "# Slip\n\n- Tests need docker\n"))
+    removal = space.operation()
+    space.body(lambda writer: removed_by_agent(writer, {("facts/slip.md", removal)}, "thread:t2"))
+    with space.store.reader("default") as reader:
+        ((_, record),) = reader.records(ForgottenRecord)
+    assert (record.by, record.threads) == ("thread:t2", ["t2"])
+    space.commit(undo.undo.write(space.person, removal, PLAIN))
+    assert sorted(memory.content for memory in space.memories()) == sorted([LINE, "Tests need docker"])
