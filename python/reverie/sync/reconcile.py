@@ -76,7 +76,7 @@ class RecentSaves:
                     self._pasted[state.path] = at, still
         saved = [state for state in states if is_saved(state)]
         for state in saved if len(saved) <= _SAVES_MAX else ():
-            if pasted := lines_pasted(state, redact):
+            if not is_conflict_copy(state.path) and (pasted := lines_pasted(state, redact)):
                 self._pasted[state.path] = now_ms, pasted
         return (
             {path: lines for path, (_, lines) in self._pasted.items()},
