@@ -32,6 +32,7 @@ def match_ids(
     """
     matches: dict[str, list[str | None]] = {path: [None] * len(texts) for path, texts in after.items()}
     left, came = _moved_texts(before, after)
+    _keep_edited(before, after, came)
     moved = _match_equal_blocks(matches, came, left)
     taken = {name for names in matches.values() for name in names}
     gone = {path: {name: text for name, text in blocks if name not in taken} for path, blocks in before.items()}
@@ -42,6 +43,25 @@ def match_ids(
         for origin in dict.fromkeys((*moved.get(path, ()), *sources.get(path, ()))):
             _match_edited_blocks(matches[path], after[path], gone[origin])
     return matches
+
+
+def _keep_edited(
+    before: Mapping[str, Sequence[tuple[str, str]]],
+    after: Mapping[str, Sequence[str]],
+    came: Mapping[str, list[str]],
+) -> None:
+    """Take out of `came` what an edit made of a block whose words are nowhere now, unless half of a document is new.
+
+    Example: somebody corrects a line to the words of one in another file, and deletes that.
+    """
+    for path, texts in after.items():
+        if not 0 < 2 * sum(map(bool, came[path])) <= len(texts):
+            continue
+        old = dict(before.get(path, ()))
+        anywhere = {text.strip() for others in after.values() for text in others}
+        for index, name in enumerate(align(list(old.items()), list(texts)).old_ids):
+            if name is not None and old[name].strip() not in anywhere:
+                came[path][index] = ""
 
 
 def _moved_texts(

@@ -85,3 +85,13 @@ def test_no_id_is_used_twice(old: dict[str, list[str]], new: dict[str, list[str]
 
     assert len(used) == len(set(used))
     assert set(used) <= {name for blocks in before.values() for name, _ in blocks}
+
+
+def test_a_line_that_is_corrected_to_the_words_of_another_file_keeps_its_id() -> None:
+    """What an edit in place made is no line of the other file, whose duplicate is deleted at the same time."""
+    before = {
+        "own": [("o1", "- Tests need docker on each runner\n"), ("o2", WORDS[0]), ("o3", WORDS[1])],
+        "theirs": [("t1", "- Tests need docker 24 on each runner\n"), ("t2", WORDS[2])],
+    }
+    after = {"own": ["- Tests need docker 24 on each runner\n", WORDS[0], WORDS[1]], "theirs": [WORDS[2]]}
+    assert match_ids(before, after) == {"own": ["o1", "o2", "o3"], "theirs": ["t2"]}
