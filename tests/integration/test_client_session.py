@@ -370,6 +370,22 @@ def test_what_is_refused_does_not_wait(daemon: Daemon) -> None:
             client.session("none", model=MODEL).append([{"role": "user", "content": "Good."}])
 
 
+def test_appends_at_once_get_their_own_answers(daemon: Daemon) -> None:
+    """Each of several appends of one session that run at the same time is stored once and answered by its own."""
+
+    async def main() -> None:
+        async with AsyncClient(daemon.socket) as client:
+            thread = (await client.create_thread()).id
+            session = client.session(thread, model=MODEL, own_tools=False)
+            words = [f"word {number}" for number in range(6)]
+            answers = await asyncio.gather(*(session.append([{"role": "user", "content": word}]) for word in words))
+            stored = [message.content for message in (await client.messages(thread)).items]
+            assert sorted(map(str, stored)) == words
+            assert sorted(answer.last_seq for answer in answers) == list(range(1, 7))
+
+    asyncio.run(main())
+
+
 def file_names(kind: str) -> Any:
     """Return file names that cannot be stored: no Unicode, as text or blocks, or too large; or a fine one.
 

@@ -223,21 +223,29 @@ class Loop:
         The same messages again are the call that waits: whoever retries after an error has said them once.
         """
         call = Threads.append.call(self._thread, messages, key=_key(), **fields)
-        if not self.unsaved or self.unsaved[-1].body != call.body:
+        if self.unsaved and self.unsaved[-1].body == call.body:
+            call = self.unsaved.pop()
+        try:
+            await self._save()
+        except BaseException:
             self.unsaved.append(call)
-        return (await self._save())[-1]
+            raise
+        return await self._sent(call, len(self.unsaved))
 
-    async def _save(self) -> list[wire.Appended]:
-        """Send what is unsaved, in order, and return the answers; what the daemon refuses for good is dropped."""
-        answers = []
+    async def _save(self) -> None:
+        """Send what is unsaved, in order."""
         while self.unsaved:
-            try:
-                answers.append(await self._face.send(self.unsaved[0]))
-            except (ValidationError, TooLarge, NotFound):
-                del self.unsaved[0]
-                raise
-            del self.unsaved[0]
-        return answers
+            await self._sent(self.unsaved.pop(0), 0)
+
+    async def _sent(self, call: Call[wire.Appended], place: int) -> wire.Appended:
+        """Send an append; it waits at its place in `unsaved` again, unless the daemon refuses it for good."""
+        try:
+            return await self._face.send(call)
+        except (ValidationError, TooLarge, NotFound):
+            raise
+        except BaseException:
+            self.unsaved.insert(place, call)
+            raise
 
 
 def _key() -> str:
