@@ -41,8 +41,8 @@ _AFTER_TURN_S: Final = 15.0  # agents that go on at once have their texts made l
 _WARM_MAX: Final = 3  # threads at the daemon's start
 
 ThreadKey = tuple[str, str]
-Stamp = tuple[tuple[tuple[int, int], ...], int]
-"""The states of the memories and of what was forgotten, and a thread's last entry."""
+Stamp = tuple[tuple[int, int], int]
+"""The state of what was forgotten or given other words by a person, and a thread's last entry."""
 
 
 class SessionTexts(Kept):
@@ -61,7 +61,7 @@ class SessionTexts(Kept):
     def current(
         self, services: Services, space: str, thread: str, *, may_have_grown: bool = False
     ) -> dict[str, str] | None:
-        """Return the hook texts of a thread by part as they were made last; None where it or a memory changed since.
+        """Return the hook texts of a thread by part as made last; None where it grew or a memory was forgotten.
 
         It `may_have_grown` by what its client writes about a compaction for which they were made.
         """
@@ -177,8 +177,8 @@ def _stamp(services: Services, key: ThreadKey) -> Stamp:
     space, name = key
     with services.store.reader(space) as reader:
         thread = reader.load(ThreadRecord, (name,))
-        states = tuple(map(reader.collection_state, (Kind.MEMORY, Kind.FORGOTTEN)))
-    return states, 0 if thread is None else thread.last_seq
+        forgotten = reader.collection_state(Kind.FORGOTTEN)
+    return forgotten, 0 if thread is None else thread.last_seq
 
 
 def size(text: str, *, in_bytes: bool) -> int:
