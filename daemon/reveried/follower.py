@@ -176,8 +176,8 @@ class Follower:
             followed.is_read = ended
             quiet_s = loop.time() - grown_at
             if ended or quiet_s > learn_s:
-                turn_open = partial(threads.is_turn_open, thread_id=followed.record.thread)
-                if not ended and learn_s < OPEN_S and await read(services, space, turn_open):
+                waits = partial(threads.waits_for_result, thread_id=followed.record.thread)
+                if not ended and learn_s < OPEN_S and await read(services, space, waits):
                     learn_s = OPEN_S  # the answer that a call waits for is learnt together with the call, or not at all
                 else:
                     failure = await _learn(services, space, followed.record.thread)

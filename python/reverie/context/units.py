@@ -360,6 +360,21 @@ def is_turn_finished(messages: Sequence[Message]) -> bool:
     return last is not None and _ends_turn(last)
 
 
+def has_open_call(messages: Sequence[Message]) -> bool:
+    """True if the last that was said, in messages as they were, is a tool call whose result is not there yet."""
+    waiting: set[str] = set()
+    for message in messages:
+        if message.rewound:
+            continue
+        blocks = [block for block in _blocks(message) if isinstance(block, dict)]
+        if message.role == "assistant":
+            waiting |= {str(block.get("id")) for block in blocks if block.get("type") == "tool_use"}
+        else:
+            results = {str(block.get("tool_use_id")) for block in blocks if block.get("type") == "tool_result"}
+            waiting = waiting - results if results else set()
+    return bool(waiting)
+
+
 def open_turn_start(messages: Sequence[Message]) -> int:
     """Return the index at which the unfinished turn begins, or `len(messages)` if there is none.
 

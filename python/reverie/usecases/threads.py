@@ -10,13 +10,13 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.context.units import is_turn_finished
+from reverie.context.units import has_open_call, is_turn_finished
 from reverie.decode import mapped
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.entry import message_tokens, rfc3339_utc
 from reverie.importers.join import main_line
 from reverie.importers.rewinds import is_mark, marked_ranges, rewind_mark, undo_mark
-from reverie.models import Entry, EntryKind, Json, NoteCategory
+from reverie.models import Entry, EntryKind, Json, Message, NoteCategory
 from reverie.redact import Redactor
 from reverie.store import (
     FactorRecord,
@@ -234,9 +234,18 @@ def after_append(
 
 def is_turn_open(reader: Reader, thread_id: str) -> bool:
     """Return whether the thread's last turn is incomplete: a user waits for a reply, or a tool call for its result."""
+    return not is_turn_finished(_newest_messages(reader, thread_id))
+
+
+def waits_for_result(reader: Reader, thread_id: str) -> bool:
+    """Return whether the last that was said in a thread is a tool call without its result."""
+    return has_open_call(_newest_messages(reader, thread_id, verbatim=True))
+
+
+def _newest_messages(reader: Reader, thread_id: str, *, verbatim: bool = False) -> list[Message]:
     newest = list(islice(reader.scan_sealed(Kind.ENTRY, (thread_id,), reverse=True), TURN_ENTRIES))
     entries = (opened_entry(thread_id, int(key[-1]), data) for key, data in reversed(newest))
-    return not is_turn_finished(main_line(entries))
+    return main_line(entries, verbatim=verbatim)
 
 
 def deleting(reader: Reader) -> list[str]:
