@@ -247,7 +247,7 @@ def test_an_edited_line_that_moves_to_another_file_is_not_named(city: str, *, pa
     "copy", ["a.sync-conflict-20261201-000000-ABCDEFG.md", "a (ada's conflicted copy 2026-12-01).md"]
 )
 def test_a_line_that_only_a_conflict_copy_has_is_named(copy: str) -> None:
-    """Another machine has a version without an agent's line, and the losing one becomes a copy, which no agent reads."""
+    """Another machine has a version without an agent's line, and the losing one is a copy, which no agent reads."""
     sides = sides_after_writes(BASE, BASE + EMIL)
     sides.now_ms += MINUTE
     sides.save(f"facts/{copy}", BASE + EMIL)
