@@ -117,14 +117,20 @@ def test_a_forgotten_line_that_a_shell_copied(daemon: Daemon, client: Client, tm
     assert any(item.changes[0].content == gone.content for item in client.candidates(limit=1000).items)
 
 
+def take_out(client: Client, file: Path, line: str, rest: str) -> str:
+    """Save a file with two lines, then without the first; return the time between, once its memory is gone."""
+    save(client, file, f"- {line}\n- {rest}\n", line)
+    at = stamp(0)
+    file.write_text(f"- {rest}\n")
+    wait_until(lambda: all(item.content != line for item in client.memories(limit=1000).items))
+    return at
+
+
 def test_a_line_that_a_shell_took_out(daemon: Daemon, client: Client, tmp_path: Path) -> None:
     """A line that a command took out is forgotten by the agent alone, and not held against what it writes later."""
     line = "The winch of the slipway needs grease in May"
     file = root(daemon) / "facts" / "slipway.md"
-    save(client, file, f"- {line}\n- The slipway has two rails\n", line)
-    at = stamp(0)
-    file.write_text("- The slipway has two rails\n")
-    wait_until(lambda: all(item.content != line for item in client.memories(limit=1000).items))
+    at = take_out(client, file, line, "The slipway has two rails")
     token = client.create_token("default", agent="coder").token
     with Client(daemon.socket, token=token) as agent:
         with pytest.raises(Conflict, match="waits in review"):
@@ -137,10 +143,7 @@ def test_a_line_that_a_person_took_out_meanwhile(daemon: Daemon, client: Client,
     """What a person deletes from another file while a command runs is forgotten by the person."""
     line = "The bell of the quay rings at nine"
     file = root(daemon) / "facts" / "bell.md"
-    save(client, file, f"- {line}\n- The bell is of bronze\n", line)
-    at = stamp(0)
-    file.write_text("- The bell is of bronze\n")
-    wait_until(lambda: all(item.content != line for item in client.memories(limit=1000).items))
+    at = take_out(client, file, line, "The bell is of bronze")
     import_shell_call(client, tmp_path, f"sed -i s/a/b/ {root(daemon)}/facts/oars.md", at=at, until=stamp(0))
     token = client.create_token("default", agent="coder").token
     with Client(daemon.socket, token=token) as agent, pytest.raises(Conflict, match="waits in review"):
@@ -155,10 +158,7 @@ def test_a_line_that_a_shell_moved(daemon: Daemon, client: Client, tmp_path: Pat
     line = f"The {name} of the yard lifts nine tonnes"
     folder = root(daemon) / "facts"
     file, other = folder / f"{name}.md", folder / "yard.md"
-    save(client, file, f"- {line}\n- The {name} is blue\n", line)
-    at = stamp(0)
-    file.write_text(f"- The {name} is blue\n")
-    wait_until(lambda: all(item.content != line for item in client.memories(limit=1000).items))
+    at = take_out(client, file, line, f"The {name} is blue")
     save(client, other, f"- {line}\n", line)
     ran = command.format(file=file, other=other, folder=folder)
     import_shell_call(client, tmp_path, ran, at=at, until=stamp(0))
