@@ -126,9 +126,8 @@ async def selected(services: Services, space: str, asked: _Asked) -> Selection:
         return Selection(None, None)
     if asked.project is not None:
         name = await known_project(services, space, asked.project)
-        return Selection(
-            name, visible(services, space, name or PERSON)
-        )  # in an unknown folder only what is the person's
+        # In an unknown folder only what is the person's.
+        return Selection(name, visible(services, space, name or PERSON))
     name = await known_project(services, space, asked.folder or "/")
     return Selection(name, visible(services, space, name))
 

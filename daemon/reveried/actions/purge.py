@@ -107,6 +107,7 @@ async def _resume_one(services: Services, space: str, target: PendingPurge) -> N
             documents=[target.key] if target.kind == "document" else [],
             thread=target.key if target.kind == "thread" else None,
         )
+    # Only a person purges, and `purge` as the author would make an agent's removal of what it forgets.
     await _finish(services, By(space, "owner"), target, sources)
 
 

@@ -255,8 +255,7 @@ def _saves(
 ) -> dict[str, dict[int, bool]]:
     """Return the files that were saved since then, each with the operations of those saves that fall into a span.
 
-    With each operation is whether a call of that time may mean the file.
-
+    With each is whether a call of that time may mean the file.
     A save is read a moment later, maybe after the result. So one that was stored after it counts too, if the file is
     as it was then (`times`): of several the newest.
     """
